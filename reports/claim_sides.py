@@ -1,5 +1,4 @@
-"""Finds differences between the two sides of a claim besides the claimed one, and the facts of another vendor's
-product."""
+"""Finds what else differs between the two sides of a claim, and the facts of another vendor's product."""
 
 from __future__ import annotations
 
@@ -16,14 +15,16 @@ from benchbrief.results.analysis.claim_verdicts import is_base
 
 _VENDOR = "vendor"
 _NO_CAUSE = ("price", _VENDOR)
-"""Facts that change no measured number."""
+"""Facts that have no effect on measured numbers."""
 _OBSERVED = ("os", "kernel", "virtualization", "governor", "swap", "transparent_huge_pages", "filesystem")
-"""Facts that are observed in a run and never a reason to compare hardware."""
+"""Facts that are observed in a run and are never the reason for comparing hardware."""
 
 
 def note_on_sides(claim: Claim, results: Results) -> str:
-    """Return a line for readers of the claim, with further differences between its sides and the facts of another
-    vendor's product, or "". Facts in the hardware's name are what the claim compares, and are left out."""
+    """Return a line for readers of the claim, with everything else that differs between its sides and the facts of
+    another vendor's product, or "" if there is nothing to say. Facts in the hardware's name are left out, since they
+    are what the claim compares.
+    """
     found, plan, words = [], results.plan, results.words
     if rival := facts_of_rival(claim, plan, words):
         found.append(words["said_rival"].format(facts=rival))
@@ -35,7 +36,7 @@ def note_on_sides(claim: Claim, results: Results) -> str:
 
 def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
     """Yield the declared facts that differ between a claim's hardware and the hardware that it is compared with. With
-    `causes`, yield only possible causes besides the fact that the hardware is named for."""
+    `causes`, leave out the fact that the hardware is named for and facts that cannot affect the result."""
     for pair in _sides(claim, plan):
         for name in dict.fromkeys(name for each in pair for name in each.facts):
             if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in pair)):
@@ -45,8 +46,7 @@ def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool =
 
 
 def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
-    """Yield the observed facts that differ between the machines of both sides, among those that a spec does not
-    declare."""
+    """Yield the observed facts that differ between the machines of the two sides and that the spec does not declare."""
     for pair in _sides(claim, results.plan):
         its, of_base = (observed_facts(each, results) for each in pair)
         for name in (name for name in _OBSERVED if not any(name in each.facts for each in pair)):
@@ -103,8 +103,8 @@ def _is_named_for(hardware: Hardware, name: str) -> bool:
 
 
 def facts_of_rival(claim: Claim, plan: Plan, words: Words) -> str:
-    """Return the hardware that a claim is compared with, with its facts, if its fact `vendor` shows it to be another
-    vendor's product, or else ""."""
+    """Return the hardware that a claim is compared with and its facts, if the fact `vendor` says that another vendor
+    makes it. Otherwise, return ""."""
     base = plan.hardware.get(str(claim.against.get("hardware", "")))
     vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}
     if base is None or _VENDOR not in base.facts or not vendors - {base.facts[_VENDOR]}:

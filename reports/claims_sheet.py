@@ -30,8 +30,8 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A claim in one brief, or with "" as `brief` in none. `lines` are the details for the sentence, `run` names the
-    run of the numbers, and `numbers` says whether they were measured, simulated or imported."""
+    """A claim as one brief makes it. `brief` is "" if no brief makes it. `lines` are the details of the sentence, `run`
+    is the run that the numbers come from, and `numbers` says whether they were measured, simulated or imported."""
 
     brief: str
     verdict: ClaimVerdict
@@ -49,8 +49,8 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief can keep its claim: not if the repeats decide against it. Return None
-        without a value."""
+        """Return whether a brief may keep its claim, which it may not if the repeats decide against it. Return None if
+        the claim has no value."""
         if self.verdict.state == "missing":
             return None
         return self.verdict.state != "opposed" or self.verdict.is_excepted
@@ -62,7 +62,7 @@ class SheetRow:
 
     @property
     def warning(self) -> str:
-        """Return a warning about a claim that its brief leaves out."""
+        """Return a warning if the brief leaves out the claim."""
         return f"claim left out of the brief: {self.name}, {self.judged} ({self.verdict.claim.origin})"
 
     @property
@@ -157,7 +157,7 @@ def claims_sheet(
     plan: Plan, store: AskedStore, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
 ) -> list[SheetRow]:
     """Return the claims of each brief, and then the claims that no brief makes, with details in English. `judged` has
-    the verdicts that are known already, by the name of their brief. Raises RunnerError."""
+    the verdicts that are already known, by the name of their brief. Raises RunnerError."""
     rows: list[SheetRow] = []
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
@@ -173,14 +173,16 @@ def claims_sheet(
 def sheet_of(
     report: Report, verdicts: Iterable[ClaimVerdict], results: Results, words: Words | None = None
 ) -> Iterator[SheetRow]:
-    """Yield the claims of a brief, with details in the brief's language or in the language of these `words`."""
+    """Yield the claims of a brief, with details in the brief's language or, if `words` are given, in the language of
+    `words`."""
     with written_as(results.words.locale):
         for verdict in verdicts:
             yield _row(verdict, results, words or results.words, report.name)
 
 
 def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: Results) -> Iterator[Item]:
-    """Yield the claims of a brief for its disclosure report, followed by the exceptions of its other titles."""
+    """Yield the claims of a brief for its disclosure report, followed by the rules that its other titles are exempt
+    from."""
     yield from (row.item for row in sheet_of(report, verdicts, results))
     titles = results.words["sheet_titles"]
     yield from (Item(titles, line) for line in exceptions_of(report.allowed, results.words))
@@ -192,13 +194,13 @@ def rules_of(claim: Claim) -> list[str]:
 
 
 def exceptions_of(allowed: Mapping[str, str], words: Words) -> Iterator[str]:
-    """Yield a line for each rule with an exception, with the reason."""
+    """Yield a line for each rule that does not apply, with the reason."""
     for rule, reason in allowed.items():
         yield words["sheet_exception"].format(rule=rule, reason=reason)
 
 
 def lines_of_brief(report: Report, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the sheet's lines on a whole brief: the exceptions of its other titles, and its legal text."""
+    """Yield the sheet's lines on a whole brief: the rules that its other titles are exempt from, and its legal text."""
     titles = words["sheet_titles"]
     yield from (f"{titles}{words['colon']}{line}" for line in exceptions_of(report.allowed, words))
     parts = report.legal.parts if report.legal else (trademarks(plan, words),)
@@ -207,7 +209,8 @@ def lines_of_brief(report: Report, plan: Plan, words: Words) -> Iterator[str]:
 
 
 def trademarks(plan: Plan, words: Words) -> str:
-    """Return a sentence on the names of the measured products, for a brief whose author did not write one."""
+    """Return a sentence on the names of the measured products, for a brief whose author did not write such a
+    sentence."""
     engines = dict.fromkeys(database.engine for database in plan.databases.values())
     labels = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in engines]
     return words["trademarks"].format(names=words.locale.listed(labels))

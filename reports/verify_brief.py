@@ -65,8 +65,8 @@ MOST_OF_A_BRIEF = 1 << 30
 
 @dataclass(frozen=True)
 class Edited:
-    """A number that differs between the document (`found`) and its side file (`recorded`). It is "" where it is
-    missing."""
+    """A number that the document shows differently (`found`) than its side file records it (`recorded`). If one of them
+    lacks the number, that field is ""."""
 
     id: str
     place: str
@@ -77,12 +77,12 @@ class Edited:
 @dataclass(frozen=True)
 class FinishedBrief:
     """A brief as it was read. `edited` is None if only the side file was given. `whole` says whether an HTML page
-    equals the one recorded in its side file, byte by byte. It is None if unknown, as for a PDF, of which only the
-    marked numbers are read. `sha256` is the document's, and `side` is the path of its side file with its SHA-256.
-    `attached` maps other attachments of a PDF to their SHA-256. `document` says which of two documents it is. `others`
-    maps the accompanying documents beside it to their problems, or "", and `edited` covers their numbers, too. In an
-    office file, `added` are the places of texts with numbers that were added since it was made, and `unread` are the
-    sheets that are too long to read.
+    equals the one recorded in its side file, byte by byte. It is None if that is unknown, as for a PDF, since only the
+    marked numbers of a PDF are read. `sha256` is the document's digest, and `side` is the path of its side file with
+    its SHA-256. `attached` maps other attachments of a PDF to their SHA-256. `document` says whether this is the brief
+    or its disclosure. `others` maps the documents that belong to it and are in the same folder to their problems, or to
+    "", and `edited` covers their numbers, too. In an office file, `added` are the places of texts with numbers that
+    were added since it was made, and `unread` are the sheets that are too long to read.
     """
 
     numbers: NumbersFile
@@ -161,7 +161,7 @@ _DISCLOSURE_PAGE = re.compile(rb'<html [^>]*class="disclosure-report"')
 
 
 def _unmarked(path: Path) -> ReportError:
-    """Return the error for a document without marked numbers, in which edits can't be found."""
+    """Return the error for a document without marked numbers. Edits can't be found in such a document."""
     return ReportError(
         f"{path} marks none of its numbers: it is not the PDF or HTML that was made, but was printed, converted or "
         "saved by another program",
@@ -213,7 +213,7 @@ class _Spans(HTMLParser):
         self.found: dict[str, str] = {}
         self._id = ""
         self._inside = 0
-        """How many elements are open within the number."""
+        """How many elements are open within the current number."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
@@ -325,8 +325,8 @@ def _is_plain(file: NumbersFile, document: Document) -> bool:
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Document = "brief") -> Iterator[Edited]:
-    """Yield the numbers that differ between a PDF and its file, or that one of them lacks. `marked` is the PDF's marked
-    text, some of it in pieces."""
+    """Yield the numbers that differ between a PDF and its file, or that one of the two lacks. `marked` is the PDF's
+    marked text, some of it in pieces."""
     plain = _is_plain(file, document)
     rows = {query.id: "" if plain else query.source for query in file.queries}
     numbers = [number for number in file.numbers if number.linked and number.document == document]
@@ -354,8 +354,8 @@ def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Do
 def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
     """Yield each link to a row of the appendix with its marked text, in the order of the structure tree.
 
-    The links include those of figures' captions, whose rows differ from those of numbers. With `spans`, the document
-    has no appendix, and its numbers are the spans that contain another span, with "" as the row.
+    The links include those of figures' captions, which lead to other rows than numbers do. With `spans`, the document
+    has no appendix: its numbers are the spans that contain another span, and the row is "".
     """
     pages = {page.indirect_reference.idnum: page for page in reader.pages if page.indirect_reference}
     texts: dict[int, dict[int, str]] = {}
@@ -427,8 +427,8 @@ def marked_texts(page: PageObject) -> dict[int, str]:
 
 
 def _read_own_codes(page: PageObject) -> None:
-    """Make pypdf read fonts with their own codes. WeasyPrint writes such codes if one glyph represents several
-    characters, such as those that no font has. The codes have two bytes, like those of Identity-H."""
+    """Make pypdf read fonts that use their own character codes. WeasyPrint writes such codes if one glyph represents
+    several characters, or for characters that no font has. The codes have two bytes, like those of Identity-H."""
     from pypdf.generic import NameObject, StreamObject
 
     for font in page.get("/Resources", {}).get("/Font", {}).values():
@@ -462,9 +462,9 @@ class ComparedFiles:
 
 
 def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> ComparedFiles:
-    """Compare the files made with the brief at `path`. These are the other document and, if there is a journal, the
-    side file and the figures, both in the folder and in the PDF. Without records of reports, compare only the other
-    document.
+    """Compare the files that were made with the brief at `path`: the other document and, if there is a journal, the
+    side file and the figures, both in the folder and in the PDF. If there are no records of reports, compare only the
+    other document.
     """
     found = [*_of_others(path, brief, made, run_dir), *(_problems(path, brief, made, run_dir) if made.records else ())]
     return ComparedFiles(len(found), tuple(problem for problem in found if problem))
@@ -596,8 +596,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield the numbers that texts and tables should have but lack. Since the file does not place texts or numbers that
-    could not be made, that many may be missing anywhere."""
+    """Yield the numbers that texts and tables should have but lack. The file does not say where a text or number that
+    could not be made belongs, so for each of those, one number may be missing anywhere."""
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))
@@ -689,8 +689,8 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
-    """Return the queries of a plan, and those of a report with the sentences of its claims. The number of a held-out
-    claim is read again from its held-out repeats."""
+    """Return the queries of a plan, including those in a report with the sentences of its claims. The number of a
+    held-out claim is read again from its held-out repeats."""
     every = (plan.metrics, plan.expects, plan.claims, plan.reports, said)
     return {identity(query): query for query in objects_within(every, p.Query)}
 
@@ -738,7 +738,7 @@ def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
 
 
 def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
-    """Return the problems of raw outputs that the numbers come from, if their digests differ from the journal's.
+    """Return the problems of the raw outputs behind the numbers: those whose digests differ from the journal's.
 
     These are the outputs of the cells that the plan's report and the file's numbers need, the outputs of held-out
     repeats, the table from which numbers were imported and, if the journal has no digest, the outputs that the file
@@ -780,7 +780,8 @@ def _files(cells: Iterable[CellEntry]) -> dict[str, str]:
 
 
 def _ids(query: p.Query | None, results: Results, **at: str | float) -> set[str]:
-    """Return the cells that a query of the plan reads, or none if the plan is by an earlier version of benchbrief."""
+    """Return the cells that a query of the plan reads. Return none if an earlier version of benchbrief made the
+    plan."""
     if query is None or query.reads is None:
         return set()
     within_query = {dim: key for dim, key in at.items() if dim in query.dims}
@@ -829,9 +830,9 @@ class DrawnDiffers:
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of verifying a brief. `edited` is None without a document. `raw` maps paths to problems, or is None if
-    that was not asked for. `foreign` is the reason if the brief belongs to another run, `beside` lists the changed
-    files among those made with the brief, and `kept` lists other changed parts of the run.
+    """The result of verifying a brief. `edited` is None if no document was given. `raw` maps paths to problems, or is
+    None if raw outputs were not to be checked. If the brief belongs to another run, `foreign` has the reason. `beside`
+    lists the changed files among those made with the brief, and `kept` lists other changed parts of the run.
     """
 
     numbers: int
@@ -843,8 +844,8 @@ class Verification:
     raw_files: int
     foreign: tuple[str, ...] = ()
     whole: bool | None = None
-    """Whether the document equals one recorded in the run's journal, byte by byte. Without such a record, it is as in
-    `FinishedBrief`."""
+    """Whether the document equals one recorded in the run's journal, byte by byte. Without such a record, the value is
+    taken from `FinishedBrief`."""
     beside: tuple[str, ...] = ()
     beside_files: int = 0
     """The number of compared files that were made with the brief."""
@@ -992,8 +993,8 @@ class _Check:
         return number.letters if number.letters in now else now[0]
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
-        """Return the present doubt about a number. If its file is an early one or its query failed, return the file's
-        doubt."""
+        """Return the present doubt about a number. If its file is an early one, or if its query failed, return the
+        doubt recorded in the file."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
         known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]
@@ -1018,8 +1019,8 @@ class _Check:
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
 
     def _behind(self, query: QueryEntry, keys: Sequence[DimKey | int | None]) -> tuple[str, ...]:
-        """Return the recorded cells for one point of a figure, or for all points if the plan does not
-        distinguish them."""
+        """Return the recorded cells of one point of a figure, or of all its points if the plan does not tell them
+        apart."""
         known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells

@@ -1,2 +1,1 @@
-"""The capsule of a brief, which is one file with everything needed to measure the brief again: packing and
-reading it."""
+"""Packs and reads the capsule of a brief: one file with everything needed to measure again."""

@@ -75,8 +75,8 @@ class Capsule(Node):
 
 
 class OpenCapsule(NamedTuple):
-    """A capsule whose parts match its list, with their contents by name. `listed` is the list as it was read, and
-    `signature` is the signature of `listed`, or None if the capsule is not signed."""
+    """A capsule that was opened and checked against its list of parts, with the contents of the parts by name. `listed`
+    is the list as it was read, and `signature` is the signature of `listed`, or None if the capsule is not signed."""
 
     about: Capsule
     parts: Mapping[str, bytes]
@@ -104,8 +104,8 @@ def write_capsule(about: Capsule, parts: Mapping[str, bytes], sign: Sign | None 
 
 
 def open_capsule(content: bytes, name: str) -> OpenCapsule:
-    """Check a whole capsule and return it. Messages call it `name`. Raises ReportError if it is too large, damaged,
-    changed or of a later version, or if a part's name leads outside the capsule."""
+    """Check a whole capsule and return it. Messages call it `name`. Raises ReportError if the capsule is too large,
+    damaged, changed or of a later version, or if a part's name leads outside it."""
     if len(content) > _MOST_BYTES:
         raise _refused(name, f"has {len(content):,} bytes, and at most {_MOST_BYTES:,} are read")
     package = Package(content, name, most=_MOST_UNPACKED, hint=_HINT)
@@ -173,7 +173,7 @@ def _later(name: str, version: int, made_by: object) -> ReportError:
 
 
 def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
-    """Raise ReportError for a part that is not a plain file, or whose name leads out of a folder."""
+    """Raise ReportError if a part is not a plain file, or if its name leads out of a folder."""
     part = info.filename
     shown = _shown(part)
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -186,7 +186,7 @@ def _require_plain(info: zipfile.ZipInfo, name: str) -> None:
 
 
 def why_not_safe(path: str) -> str:
-    """Return why nothing may be written at this path below a folder, or "" if it is safe."""
+    """Return why a file may not be written at this path below a folder, or "" if it is safe."""
     steps = path.split("/")
     if len(path) > _LONGEST or len(steps) > _DEEPEST:
         return "is too long"
@@ -200,7 +200,7 @@ def why_not_safe(path: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a stranger's name for messages, in plain letters and shortened."""
+    """Return a name from an untrusted file in a form that is safe to print: shortened, and in plain letters."""
     return ascii(name)[1:-1][:80]
 
 

@@ -12,7 +12,7 @@ from benchbrief.runners.plain_files import read_plain
 
 
 def capsule_of(path: Path) -> OpenCapsule:
-    """Return the capsule of a brief, or the one in a file. Raises ReportError."""
+    """Return the capsule of the brief at this path, or the capsule itself if the path is one. Raises ReportError."""
     found = capsule_if_any(path)
     if found is None:
         within = "in it, and no file" if path.suffix.lower() == ".pdf" else "with it: there is no file"
@@ -24,7 +24,8 @@ def capsule_of(path: Path) -> OpenCapsule:
 
 
 def capsule_if_any(path: Path) -> OpenCapsule | None:
-    """Return the capsule of a brief, or the one in a file, or None if there is none. Raises ReportError."""
+    """Return the capsule of the brief at this path, or the capsule itself if the path is one. Return None if the brief
+    has no capsule. Raises ReportError."""
     content = _content(path)
     if path.suffix.lower() == ".zip" or (content.startswith(b"PK") and is_capsule(content)):
         return open_capsule(content, path.name)

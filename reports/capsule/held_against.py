@@ -1,4 +1,4 @@
-"""Compares a run with the capsule of a brief: verdicts on the brief's statements, and the differences between the two
+"""Compares a run with the capsule of a brief: judges the brief's statements, and lists the differences between the two
 environments."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchbrief.results.compare.contender import Contender, Difference, facts_of
 _MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
 """The facts that identify a machine and that no update changes."""
 _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
-"""A fact that differs even between machines of the same kind."""
+"""Matches facts that are host names. These differ even between machines of the same kind."""
 
 
 _OWN = "benchbrief"
@@ -59,8 +59,8 @@ class HeldAgainst:
 
     @property
     def of_shown_numbers(self) -> bool:
-        """Return whether the verdicts are on the numbers shown in the brief, because it has no
-        claims or expectations."""
+        """Return whether the verdicts are on the numbers that the brief shows, because the brief has neither claims nor
+        expectations."""
         return all(each.stated.kind == "number" for each in self.verdicts)
 
     @property
@@ -123,7 +123,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _FactsAlone:
-    """Replaces a run's tables with something that has only its facts."""
+    """Stands in for a run's tables, and contains only its facts."""
 
     facts: Sequence[FactRow]
 
@@ -178,7 +178,8 @@ def _why_unlike(about: Capsule, plan: Plan, kind: str, differences: Sequence[Dif
 
 
 def other_machine(before: Sequence[FactRow], observed: Mapping[str, Mapping[str, str]]) -> list[Difference]:
-    """Return how the present machines differ from those of a brief. `observed` has the facts of each host."""
+    """Return how the present machines differ from the machines that a brief was measured on. `observed` has the facts
+    of each host."""
     kinds = {name for _, _, _, name, _, _ in before}
 
     def of(rows: Sequence[FactRow]) -> dict[str, dict[str, None]]:

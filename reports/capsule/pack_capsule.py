@@ -37,8 +37,7 @@ from benchbrief.results.compare.contender import is_passing
 from benchbrief.runners.plain_files import read_plain
 
 _FAR = "/" + "/".join(["d"] * 40)
-"""A deep folder used in place of the current one, so that names with `..` mean the same places wherever the run was
-made."""
+"""A deep folder that stands in for the current one, so that paths with `..` mean the same wherever the run was made."""
 
 
 def pack_capsule(
@@ -107,7 +106,7 @@ def _json(content: object) -> bytes:
 
 
 def _ledger(numbers: NumbersFile) -> list[dict[str, object]]:
-    """Return the brief's numbers with their sources. The brief's own file has everything else about them."""
+    """Return the brief's numbers with their sources. Everything else about the numbers is in the brief's own file."""
     expressions = {query.id: (query.expression, query.unit) for query in numbers.queries}
     return [
         {
@@ -175,7 +174,7 @@ def files_used_by(plan: Plan) -> set[str]:
 
 
 def _digests(content: bytes) -> Iterator[str]:
-    """Yield the digest of a file, and that of its text without a byte-order mark, which is the one in plans."""
+    """Yield the digest of a file, and the digest of its text without a byte-order mark. Plans have the latter."""
     yield hashlib.sha256(content).hexdigest()
     yield hashlib.sha256(content.removeprefix(b"\xef\xbb\xbf")).hexdigest()
 
@@ -209,7 +208,7 @@ def _beside(origin: Origin, name: str) -> str:
 
 
 def _main(name: str, files: list[str]) -> str | None:
-    """Return the file that is the spec: the one with the spec's name, or else the only file."""
+    """Return the spec among the files: the file with the spec's name or, if there is none, the only file."""
     if name in files:
         return name
     alike = [each for each in files if Path(each).name == Path(name).name] or files
@@ -217,7 +216,8 @@ def _main(name: str, files: list[str]) -> str | None:
 
 
 def _below_one_folder(names: Iterable[str]) -> dict[str, str]:
-    """Return a path for each file below a common folder that keeps the files' relative positions."""
+    """Move all files below one common folder without changing their relative positions, and return each file's new
+    path."""
     whole = {name: posixpath.normpath(posixpath.join(_FAR, name)) for name in names}
     above = posixpath.commonpath([posixpath.dirname(path) for path in whole.values()]) if whole else ""
     return {name: posixpath.relpath(path, above) for name, path in whole.items()}

@@ -1,4 +1,4 @@
-"""The brief about a reproduction: a report like those of a spec, with the verdicts in words and tables."""
+"""Makes the brief about a reproduction: a report like those of a spec, which gives the verdicts in words and tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.results.compare.contender import Difference
 NAME = "reproduction"
 _HERE = p.Origin(file="", line=1, column=1)
 _MOST_FACTS = 30
-"""The number of differing facts above which they are only counted."""
+"""The most differing facts that are listed. If there are more, they are only counted."""
 _OF_MACHINE = re.compile(r"host (cpu|cores|memory|disk \S+|os|kernel)( of .*)?")
 """The facts that are shown even if they are the same."""
 _LONGEST = 300
@@ -94,8 +94,8 @@ def _what_differs(found: HeldAgainst, words: Words) -> str:
 
 
 def _headline(found: HeldAgainst, words: Words) -> p.HeadlineElement:
-    """Return how many statements hold (or the count of the next best verdict, if none holds), followed by the other
-    counts."""
+    """Return how many statements hold, followed by the counts of the other verdicts. If no statement holds, begin with
+    the next best verdict."""
     counts = {name: found.count(name) for name in get_args(ReproductionVerdict)}
     first = next(name for name, count in counts.items() if count)
     number = words["repro_count"].format(n=counts.pop(first), of=len(found.verdicts))
@@ -224,7 +224,7 @@ def _fact(what: str, words: Words) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a stranger's text on one line, shortened. Non-breaking spaces stay."""
+    """Return an untrusted text shortened and on one line. Non-breaking spaces stay."""
     text = re.sub(
         " +", " ", "".join(char if char.isprintable() or char in "\u00a0\u202f" else " " for char in text)
     ).strip()

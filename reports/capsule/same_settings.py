@@ -16,14 +16,13 @@ from benchbrief.results.compare.contender import Difference
 from benchbrief.results.result_messages import shorten_digests
 
 _OF_MACHINES = ("hosts", "load_hosts", "probes", "repeat", "threads", "target")
-"""The parts of a cell's identity that may differ: its machines, its probes, and everything that is part of its point.
-"""
+"""The parts of a cell's identity that are not compared, because they describe its machines, its probes or its point."""
 
 
 def measured_otherwise(before: Plan, now: Plan, shown: Iterable[str] = ()) -> dict[StatementName, Why]:
     """Return the statements that can't be compared with a brief, and why: their cells have other settings, or they need
-    power readings that this run lacks. If the profile or the parameters differ, settings are not compared, since that
-    is intended. `shown` names metrics and measures to judge if there are no claims and expectations.
+    power readings that this run lacks. If the profile or the parameters differ, the settings are meant to differ and
+    are not compared. `shown` names metrics and measures to judge if there are no claims and expectations.
     """
     has_power = any(probe.name == "power" for cell in now.cells for probe in cell.probes)
     is_meant = (before.spec.profile, before.spec.params) != (now.spec.profile, now.spec.params)

@@ -25,8 +25,8 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class JudgedExpectation:
-    """An expectation with its verdict. `numbers` is a text of the deciding places with their compared values, or "".
-    `decided` says whether the repeats decide the verdict, and is None if repeats can't. If the repeats leave the
+    """An expectation with its verdict. `numbers` lists the places that decide the verdict and their compared values, or
+    is "". `decided` says whether the repeats decide the verdict, and is None if repeats can't. If the repeats leave the
     verdict open, `numbers` also has the intervals.
     """
 
@@ -35,7 +35,8 @@ class JudgedExpectation:
     numbers: str
     decided: bool | None
     places: int = 1
-    """The number of places where the condition is checked, including those from which a highest value is taken."""
+    """The number of places where the condition is checked. If it is about a highest value, all places that the value is
+    taken from count."""
     is_bound: bool = False
     """Whether the verdict is unknown because a search knows a rate only as a bound."""
 

@@ -20,8 +20,8 @@ _STRICT = ("BENCH_STRICT", "BENCH_TRACEBACK")
 
 
 class Gaps:
-    """The parts of one brief that could not be made. `foreseen` lists errors with a reason of their own, in addition to
-    those that a user can act on.
+    """The parts of one brief that could not be made. `foreseen` lists expected errors, which name their own reason.
+    Errors that a user can act on are always expected.
 
     A part that fails half way may leave numbers and footnotes behind. So a brief with a new gap is made again, and this
     time the part that failed is not tried.
@@ -49,8 +49,8 @@ class Gaps:
         """Return the result of `make`, or a gap if it fails. `part` identifies the part in the brief, and `named` is
         its kind with its number or name.
 
-        Raises errors that do not concern one part alone: a user's mistake in the report, or a file that cannot be read
-        or written.
+        If the error concerns more than one part, it is raised: a user's mistake in the report, or a file that cannot be
+        read or written.
         """
         if part in self._found:
             return self._found[part]
@@ -91,12 +91,12 @@ def raises_mistakes() -> bool:
 
 
 def name_part(gap: MissingPart, words: Words) -> str:
-    """Return the brief's name for a missing part, such as `Table 2`."""
+    """Return the name that the brief uses for a missing part, such as `Table 2`."""
     return f"{words.get(f'part_{gap.kind}') or words[gap.kind]} {gap.name}".strip()
 
 
 def told(gap: MissingPart, words: Words) -> str:
-    """Return a gap as printed by commands, such as `table 2: out of range`."""
+    """Return a gap in the form that commands print, such as `table 2: out of range`."""
     part = name_part(gap, words)
     return f"{part[0].lower()}{part[1:]}: {reason_of(gap, words)}"
 

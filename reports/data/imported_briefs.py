@@ -1,4 +1,4 @@
-"""The disclosure of imported results in a brief: their source, and the comparison of published metrics."""
+"""Writes the disclosure of imported results: their source, and a comparison with the published metrics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from benchbrief.reports.words.brief_words import Words, counted
 
 
 def shown_names(paths: Iterable[str]) -> dict[str, str]:
-    """Return the name to show for each path: the path itself if it is below the folder where it was typed, or else its
-    end after the last common folder."""
+    """Return the name to show for each path: the path itself if it is below the folder where it was typed, or else the
+    part of it after the last common folder."""
     known = list(dict.fromkeys(paths))
     outside = [path for path in known if PurePath(path).is_absolute() or ".." in PurePath(path).parts]
     kinds = [[path for path in outside if PurePath(path).is_absolute() == absolute] for absolute in (True, False)]
@@ -35,7 +35,7 @@ def shown_names(paths: Iterable[str]) -> dict[str, str]:
 
 
 def _ends(paths: list[str]) -> dict[str, str]:
-    """Return the names of the files, each with the fewest folders that make it unique."""
+    """Return each file's name, preceded by as many of its folders as make it unique."""
     found = {}
     for path in paths:
         parts, others = PurePath(path).parts[1:], [PurePath(other).parts for other in paths if other != path]
@@ -79,8 +79,8 @@ def is_imported(results: Results) -> bool:
 
 
 def cells_of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose tool may count latency from the time when an operation was due, if their files do
-    not say whether it did."""
+    """Return the imported cells whose latency may or may not include the time that an operation waited to start. Their
+    tool can measure either, and their files do not say which."""
     if not is_imported(results):
         return set()
     told = results.store.sql(
@@ -116,8 +116,8 @@ def notices(results: Results, *, computed: bool = False) -> Iterator[Notice]:
 
 
 def _tag(source: ImportSource, words: Words, *, computed: bool) -> str:
-    """Return a line on the origin of the numbers, such as "Figures from Micron (2017), not measured here", or if all
-    are `computed`, "Computed from figures of Micron (2017), not measured here"."""
+    """Return a line on the origin of the numbers, such as "Figures from Micron (2017), not measured here" or, if all of
+    them are `computed`, "Computed from figures of Micron (2017), not measured here"."""
     if source.is_own:
         return words["notice_own"]
     by, dated = source.publisher or source.title, re.match(r"\d{4}", source.date)
@@ -138,10 +138,12 @@ def source_items(results: Results) -> Iterator[Item]:
 
 
 class Published(NamedTuple):
-    """A metric at a place in its source. A range goes from its lowest to its highest value, with its unit.
+    """A metric at a place in its source. `text` is its value with its unit, or a range from the lowest to the highest
+    value.
 
-    `query` computes the metric from the imported figures at the keys `at`, or is None if they do not give it. For a
-    range over dimensions that the source does not distinguish, `query` is the lowest value and `high` is the highest.
+    `query` computes the metric from the imported figures at the keys `at`, or is None if the metric can't be computed
+    from them. For a range over dimensions that the source does not distinguish, `query` computes the lowest value and
+    `high` the highest.
     """
 
     label: str
@@ -177,7 +179,7 @@ def published(results: Results) -> Iterator[Published]:
 
 
 def _written(value: float, *, signed: bool) -> str:
-    """Write a number with the decimals of its source. If `signed`, a positive number has a sign."""
+    """Write a number with the decimals of its source. If `signed`, a positive number gets a plus sign."""
     return "+" * (signed and value > 0) + fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 
@@ -195,8 +197,10 @@ def _label(results: Results, dim: str, name: str) -> str:
 def _computed(
     results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
 ) -> tuple[p.Query | None, p.Query | None, dict[str, DimKey]]:
-    """Return the query that computes the metric from the imported figures, and its keys, if its dimensions match the
-    source's. A range has two queries, for the lowest and the highest value over the other dimensions."""
+    """Return the query that computes the metric from the imported figures, and its keys, if the query's dimensions
+    match the source's. For a range, return two queries: one for the lowest and one for the highest value over the other
+    dimensions.
+    """
     over = [dim for dim in metric.query.dims if dim not in known]
     query, high = metric.query, None
     if over and ranged:

@@ -148,8 +148,8 @@ def _readable(label: str, words: Words) -> str:
 
 
 def _reduced(label: str) -> re.Match[str] | None:
-    """Return the reduction at the start of a label, up to its closing parenthesis, or None if it is followed by more
-    than fixed keys."""
+    """Return the reduction at the start of a label, up to its closing parenthesis. Return None if the reduction is
+    followed by anything but fixed keys."""
     depth = 0
     for at, char in enumerate(label):
         depth += {"(": 1, ")": -1}.get(char, 0)

@@ -1,4 +1,4 @@
-"""A chart for an office program: its series and their values, in the units that the axes name."""
+"""A chart for an office program, with its series and their values in the units of its axes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class NativeSeries:
-    """A series. A range goes from its `values` to its `ends`, and a bracket has the ratio of two bars. Office programs
-    draw neither by themselves. `values` belong to the chart's categories or, without categories, to `xs`. None is a
-    gap. `low` and `high` are the ends of intervals, or None if a value has none. `colour` is written as #0072b2. Values
-    on a `right` axis are in that axis's unit. An ideal may leave the chart.
+    """A series of a chart. `values` belong to the chart's categories or, without categories, to `xs`. A None is a gap.
+    A range goes from `values` to `ends`, and a bracket shows the ratio of two bars; office programs draw neither by
+    themselves. `low` and `high` are the ends of intervals, or None if a value has no interval. `colour` is written as
+    #0072b2. If `right`, the values are in the unit of the right axis. An ideal may extend beyond the chart.
     """
 
     name: str
@@ -27,10 +27,10 @@ class NativeSeries:
     dashed: bool = False
     is_ideal: bool = False
     labels: tuple[str, ...] = ()
-    """The values as the brief writes them, both ends of ranges, or the numbers of brackets. A single bracket compares
-    all bars."""
+    """The labels of the series: its values as the brief writes them, both ends of each range, or the numbers of
+    brackets. A single bracket compares all bars."""
     worse: tuple[bool, ...] = ()
-    """The bars that are pale because they are changes for the worse. Empty if there are none."""
+    """The bars that are drawn pale because they are changes for the worse. Empty if there are none."""
 
     @property
     def is_level(self) -> bool:
@@ -46,10 +46,10 @@ class NativeSeries:
 class NativeChart:
     """A chart, or one of several panels with its `heading`. Without `categories`, the x axis is a scale.
 
-    `whole` means that the chart shows everything that the figure's own drawing shows. If not, use the drawing as a
-    picture, because the figure has ranges, brackets, pale bars, marks on the x axis, notes at points, or refused rates.
-    `on_slides` means that only the first three are missing, which slides have. `ticks` are those of the drawing's left
-    axis, from one end to the other.
+    `whole` means that the chart shows everything that the figure's own drawing shows. If it does not, use the drawing
+    as a picture: the figure has ranges, brackets, pale bars, marks on the x axis, notes at points, or refused rates.
+    `on_slides` means that only ranges, brackets or pale bars are missing, which slides can add. `ticks` are the ticks
+    of the drawing's left axis, from one end to the other.
     """
 
     heading: str

@@ -1,4 +1,4 @@
-"""The numbers of a brief as a file. Each number is given as shown, with its raw value, its origin, and how it is
+"""The file of a brief's numbers. It gives each number as shown, its raw value, its origin, and the rule by which it is
 printed.
 
 The file is `<brief>.json` beside a brief, and an attachment of the PDF. `docs/verify.md` describes it. It has
@@ -32,10 +32,10 @@ class Backlink:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the appendix, with values computed alike from the same cells. `measurements` names the lines of those
-    cells.
+    """A line of the appendix, with values that are computed in the same way from the same cells. `measurements` names
+    the lines that describe these cells.
 
-    In a compact appendix, a line has all `values` of a figure, of a table, of a box or of a section's texts.
+    In a compact appendix, a line has all `values` of a figure, a table, a box or a section's texts.
     """
 
     id: str
@@ -51,7 +51,7 @@ class SourceLine:
 @dataclass(frozen=True)
 class MeasurementLine:
     """A ramp on one hardware with one workload: its measured points, its runs and its raw outputs. `hardware` is the
-    hardware's label, the names of levels, or both, depending on how the measurements differ."""
+    hardware's label, the names of levels, or both, whichever distinguishes the measurements."""
 
     id: str
     name: str
@@ -83,7 +83,7 @@ class ProvenanceView:
     places: Mapping[str, str] = field(default_factory=dict)
     """The line of each cell's measurement, for all cells behind a number."""
     unlisted: str = ""
-    """How many raw outputs are missing from `files` because a page can't list them all, or "" for none."""
+    """How many raw outputs are missing from `files` because a page can't list them all, or "" if none is missing."""
     system: str = ""
     """The heading for the `hardware` of the measurements."""
 
@@ -93,7 +93,8 @@ ATTACHMENT = "numbers.json"
 """The file's name in a PDF."""
 Document = Literal["brief", "disclosure"]
 OF_DISCLOSURE = re.compile(r"-disclosure(?=\.)")
-"""The part of a disclosure's file name after the name of its brief. No report's name contains such a dash."""
+"""Matches the part of a disclosure's file name after the name of its brief. No report's name contains a dash, so the
+match is certain."""
 
 
 class _Part(BaseModel):
@@ -138,8 +139,8 @@ class PrintedBy(_Part):
 
 
 class QueryEntry(_Part):
-    """An expression with its SQL (see `plan.py`) and its cells. `source` is its row in the brief, or "" without an
-    appendix."""
+    """An expression with its SQL (see `plan.py`) and its cells. `source` is its row in the brief's appendix, or ""
+    without an appendix."""
 
     id: str
     expression: str
@@ -172,13 +173,14 @@ class NumberEntry(_Part):
     remarks: tuple[str, ...] = ()
     """Sentences on doubts about the searched rates that the number comes from."""
     bound: Bound | None = None
-    """Whether the true value may be larger or smaller than the value that a search found, as a bound. If so, `shown`
-    begins with a sign. None in an early file."""
+    """Set if a search found the value only as a bound: whether the true value may be larger or smaller. `shown` then
+    begins with a sign. Always None in an early file."""
     decided: bool = True
     """Whether the searches for the number decided with their required confidence."""
     printed: PrintedBy
     letters: str = ""
-    """The letters of a contender in a comparison. If contenders share a letter, no test tells them apart."""
+    """The letters of a contender in a comparison. If two contenders share a letter, the test does not tell them apart.
+    """
     linked: bool = True
     """Whether the page marks the number. Numbers inside an author's link are not marked."""
     document: Document = "brief"
@@ -227,12 +229,12 @@ class ClaimEntry(_Part):
 
 
 class NumbersFile(_Part):
-    """The file of a brief's numbers. `origin` has what all numbers share: the run, the spec with its revision, the
-    tools and the servers.
+    """The file of a brief's numbers. `origin` has everything that all numbers share: the run, the spec with its
+    revision, the tools and the servers.
 
     `provenance` is the level of detail of the document's appendix. Without an appendix, the numbers are marked but are
-    not links. Numbers follow the conventions of `locale` and the rules in `printing`. `with
-    written_as(Locale(file.locale, file.units)), printed_as(file.printing)` prints them again.
+    not links. Numbers follow the conventions of `locale` and the rules in `printing`. To print them again, use `with
+    written_as(Locale(file.locale, file.units)), printed_as(file.printing)`.
     """
 
     format: Literal["benchbrief-numbers"] = "benchbrief-numbers"
@@ -266,14 +268,14 @@ class NumbersFile(_Part):
     journal_bytes: int = 0
     """How many bytes of the run's journal the tables were built from, or 0 in an early file."""
     journal_sum: str = ""
-    """The checksum of that part of the journal (`runners/journal/journal_file.py`), which reveals changes."""
+    """The checksum of that part of the journal (`runners/journal/journal_file.py`), by which a change is noticed."""
 
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""
 
     def in_order(self, shown: Mapping[Document, Mapping[str, bool]]) -> NumbersFile:
-        """Return the file with its numbers in the order of the documents, each marked with whether the documents link
-        it.
+        """Return the file with its numbers in the order in which the documents show them, and record for each whether
+        the documents link it.
 
         Numbers that neither document shows are left out.
         """
@@ -289,7 +291,7 @@ class NumbersFile(_Part):
         return self.model_dump_json(indent=1) + "\n"
 
     def written(self, cells: Iterable[tuple[str, CellEntry]]) -> Iterator[bytes]:
-        """Yield the file in pieces, with these cells instead of its own. Cells make up most of a large file."""
+        """Yield the file in pieces, with these cells in place of its own. The cells are most of a large file."""
         head, _, tail = self.model_copy(update={"cells": {}}).json_text().partition(f"{_CELLS}}},")
         yield f"{head}{_CELLS}".encode()
         pending, comma = iter(cells), ""

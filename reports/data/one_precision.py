@@ -59,7 +59,7 @@ def _directions(node: Any) -> dict[_Measure, str]:
 
 
 def _numbers_of_claims(results: Results) -> Iterator[p.Value]:
-    """Yield the numbers of claims as the spec formats them. Each is printed with the digits that it needs."""
+    """Yield the numbers of claims for which the spec sets a format. Each is printed with as many digits as it needs."""
     return (claim.number for claim in results.plan.claims if claim.number and claim.number.format)
 
 
@@ -67,7 +67,7 @@ _MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
 
 
 def _turned(mark: str, query: p.Query) -> str:
-    """Return the mark for a measure itself: the opposite mark if the query negates it."""
+    """Return the mark for a measure itself, which is the opposite mark if the query negates the measure."""
     return next(each for each in ROUNDED if each != mark) if query.text.startswith("-") else mark
 
 
@@ -132,7 +132,7 @@ def _unwritten(node: Any) -> Iterator[p.Query]:
 
 
 def _hides(query: p.Query, format_: str, results: Results) -> bool:
-    """Return whether a format would show a nonzero number as zero. For a format in per cent, this is accepted."""
+    """Return whether a format would show a nonzero number as zero. A format in per cent may do so."""
     if not format_ or format_.endswith("%"):
         return False
     values = (value for value in results.rows(query).values() if value)
@@ -157,7 +157,7 @@ _HOLDERS: Mapping[type[Node], str] = {
     p.TableElement: "lines",
     p.FigureElement: "series",
 }
-"""The elements that contain series and lines, and the fields with them."""
+"""The elements that contain series and lines, each with the field that contains them."""
 
 
 def _with_format(drawn: p.Series | p.Line, formats: Mapping[_Measure, str]) -> p.Series | p.Line:

@@ -53,8 +53,8 @@ def keys_in_order(dim: str, plan: Plan) -> list[DimKey]:
 
 
 def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
-    """Return the names of levels, such as `LZ4, Value size 100 B`. If a heading names their factors, return `LZ4, 100
-    B`."""
+    """Return the names of levels, such as `LZ4, Value size 100 B` or, if a heading already names their factors, `LZ4,
+    100 B`."""
     found = ((results.plan.factors[name], key) for name, key in Levels(levels).keys.items())
     return results.words.locale.listed(
         key_text(factor.label_of(key), key) if headed else level_name(factor, key) for factor, key in found
@@ -62,7 +62,7 @@ def levels_label(levels: str, results: Results, *, headed: bool = False) -> str:
 
 
 def names_hardware(levels: str, plan: Plan) -> bool:
-    """Return whether a place with these levels is named by its hardware, too. It is not if places differ only in
+    """Return whether the name of a place with these levels includes its hardware. It does not if places differ only in
     levels."""
     return not levels or len(plan.hardware) > 1
 
@@ -90,6 +90,6 @@ class _MeasuredPlace(_Place, Protocol):
 
 
 def place_holes(place: _MeasuredPlace, results: Results) -> dict[str, str]:
-    """Return the values for the placeholders of a sentence on a place: `hardware`, which may be levels, and
+    """Return the values for the placeholders of a sentence about a place: `hardware`, which may be levels, and
     `workload`."""
     return {"hardware": system_label(place, results), "workload": results.plan.workloads[place.workload].label}

@@ -27,7 +27,7 @@ from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
 from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 DIMENSIONS: tuple[str, ...] = (*POINT, "phase")
-"""The possible dimensions of a published value, which are columns of the store's table `published`."""
+"""The dimensions that a published value may have. They are columns of the store's table `published`."""
 Keys = Mapping[str, str | float]
 
 
@@ -42,7 +42,8 @@ class PublishedNumber:
     unit: str
 
     def in_unit(self, unit: str) -> float:
-        """Return the value in another unit, with its published digits. For example, 45 % is 0.45, and stays 45 in %."""
+        """Return the value in another unit, with its published digits. For example, 45 % is 0.45 as a share, and 45 in
+        %."""
         if unit == self.unit:
             return self.value
         return float(f"{self.value * parse_unit(self.unit).factor / parse_unit(unit).factor:.12g}")
@@ -65,7 +66,7 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 def quoted_values(
     quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
 ) -> dict[tuple[str | float, ...], float]:
-    """Return the source's values for `quote`, in `unit`, by its keys of `dims`."""
+    """Return the values that the source states for `quote`, in `unit`, by their keys in `dims`."""
     rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
     wanted = {tuple(at[dim] for dim in dims) for at in rows}
     found = {keys: _value(quote, dict(zip(dims, keys, strict=True)), unit, published, cells) for keys in wanted}
@@ -77,8 +78,8 @@ def _value(
 ) -> float | None:
     """Return the published value at the keys `row`, in `unit`, or None if the source has no value there.
 
-    A lowest or highest value over dimensions that the source distinguishes needs every planned part. For example, the
-    lowest over all workloads needs the lowest of each workload.
+    A lowest or highest value over dimensions that the source distinguishes needs a value for every planned key. For
+    example, the lowest over all workloads needs the lowest of each workload.
     """
     place: dict[str, str | float] = {dim: _quoted_key(key) for dim, key in quote.at.items()}
     place.update(row)
@@ -207,7 +208,7 @@ _COMMAND = re.compile(r"`[^`]*[\s(=/][^`]*`")
 
 
 class KneeFound(NamedTuple):
-    """The result of a search for a knee. `knee` is None if it found none."""
+    """The result of a search for a knee. `knee` is None if the search found no knee."""
 
     experiment: str
     hardware: str
@@ -218,7 +219,7 @@ class KneeFound(NamedTuple):
 
 class Results:
     """The results of one run, as the report reads them. With `for_customers`, pages do not name hosts, paths, cells or
-    commands, which are in the disclosure."""
+    commands; the disclosure does."""
 
     def __init__(self, plan: Plan, store: AskedStore, words: Words, *, for_customers: bool = False) -> None:
         self.plan = plan
@@ -231,8 +232,8 @@ class Results:
         self._reasons: dict[str, dict[tuple[DimKey, ...], str]] = {}
         self._behind: dict[str, list[tuple[ReportedCell, dict[str, DimKey]]]] = {}
         self._behind_at: dict[tuple[str, tuple[str, ...]], dict[tuple[DimKey, ...], tuple[ReportedCell, ...]]] = {}
-        """The cells for each key, by the SQL of a query and by the requested dims. A large brief needs them thousands
-        of times."""
+        """The cells behind each key, by the SQL of the query and the requested dims. Kept because a large brief needs
+        them thousands of times."""
         self._rows_by: dict[tuple[str, tuple[int, ...]], dict[tuple[DimKey, ...], list[tuple[DimKey, ...]]]] = {}
         self._doubts: dict[str, dict[tuple[DimKey, ...], Doubt]] = {}
         self._made: dict[Callable[[Results], Any], Any] = {}
@@ -265,11 +266,11 @@ class Results:
         return {keys: value for keys, value in found.items() if keys not in known}
 
     def is_in_declared_unit(self, query: Query) -> bool:
-        """Return whether the unit is declared by a metric, whose numbers then stay in that unit."""
+        """Return whether a metric declares the query's unit. Its numbers then stay in that unit."""
         return any(m.name in query.names for m in self.plan.metrics if m.query.unit == query.unit)
 
     def is_quoted(self, query: Query, **where: DimKey) -> bool:
-        """Return whether a value at these keys is a published one."""
+        """Return whether the value at these keys comes from a publication."""
         self.rows(query)
         quoted = self._quoted(query)
         return bool(quoted) and bool(_matching(query, quoted, where))
@@ -280,7 +281,7 @@ class Results:
 
     def doubt(self, query: Query, high: Query | None, where: Mapping[str, DimKey]) -> Doubt:
         """Return the doubt about a value that depends on searches for a promise. A range up to `high` is in doubt if
-        one of its ends is. There is no doubt about a missing value."""
+        either end is. A missing value has no doubt."""
         ends = [query, high] if high else [query]
         if not self.promises or any(self.at(end, **where) is None for end in ends):
             return KNOWN
@@ -300,12 +301,12 @@ class Results:
 
     def known_from_both_sides(self, query: Query) -> dict[tuple[DimKey, ...], float | None]:
         """Return the value of a condition at each of its keys. The value is None if it depends on a rate that is known
-        only as a bound, and the true rate could change it."""
+        only as a bound, since the true rate could change it."""
         known = self._doubts_of(query)
         return {keys: None if known.get(keys, KNOWN).bound else value for keys, value in self.rows(query).items()}
 
     def spread(self, query: Query, **where: DimKey) -> list[float]:
-        """Return all values at these keys. If the query has repeats as a dim, there is one for each repeat."""
+        """Return all values at these keys. If repeats are among the query's dims, there is a value for each repeat."""
         rows = self.rows(query)
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
@@ -343,19 +344,19 @@ class Results:
         return self._behind_at[query.sql, dims].get(tuple(_key(where[dim]) for dim in dims), ())
 
     def not_needed(self, query: Query, **where: DimKey) -> bool:
-        """Return whether a search skipped all cells of the value, so that it is not missing."""
+        """Return whether a search skipped all cells of the value. Such a value is not missing."""
         behind = self.cells_behind(query, **where)
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no value is expected at these keys, which include a load, because none of its cells was
-        needed, or because its adaptive ramp did not choose this load."""
+        """Return whether no value is expected at these keys, which include a load, because none of its cells was needed
+        or because the adaptive ramp did not choose this load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)
 
     def _not_chosen(self, query: Query, where: Mapping[str, DimKey]) -> list[ReportedCell]:
-        """Return the cells of curves whose adaptive ramp did not choose the load in `where`."""
+        """Return the cells at the load in `where` whose adaptive ramps did not choose this load."""
         curves: dict[Curve, list[ReportedCell]] = {}
         for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
             if self.plan.experiments[cell.experiment].adaptive:
@@ -414,7 +415,7 @@ class Results:
         return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
     def left_out(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no run has the combination of levels at these keys, so that no value is missing."""
+        """Return whether no run has the combination of levels at these keys. Such a value is not missing."""
         if not self.plan.factors or self._planned(query, **where):
             return False
         there = self._places_at({dim: key for dim, key in where.items() if dim not in self.plan.factors})
@@ -441,7 +442,7 @@ class Results:
 
     @cached_property
     def plan_sha256(self) -> str:
-        """The SHA-256 of the plan, which takes long to compute for a large plan."""
+        """The SHA-256 of the plan. For a large plan, it takes long to compute."""
         return plan_sha256(self.plan)
 
     @cached_property
@@ -462,7 +463,7 @@ class Results:
     @cached_property
     def loads(self) -> Mapping[str, OfferedLoad]:
         """The load of each good cell with an offered load, by the cell's id. Cells of published figures are left out,
-        because a published saturation may have been reached at any higher load."""
+        because a published saturation may have been measured at a higher load."""
         if self.published:
             return {}
         text = (
@@ -511,12 +512,12 @@ class Results:
 
     @cached_property
     def source_limits(self) -> tuple[str, ...]:
-        """Statements on what the numbers of a table's source do not show, from its file and in its order."""
+        """Statements on what the numbers of a table's source do not show, from the source's file and in its order."""
         return tuple(str(name) for (name,) in self.store.sql("SELECT name FROM facts WHERE kind = 'source limit'").rows)
 
     @cached_property
     def disclosed_facts(self) -> frozenset[str] | None:
-        """The declared facts that a table's source states, or None if this is unknown."""
+        """The declared facts that a table's source states, or None if it is unknown which ones it states."""
         rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows
         return frozenset(str(name) for (name,) in rows) if rows else None
 

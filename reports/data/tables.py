@@ -21,7 +21,7 @@ _FIXED = re.compile(r"\b(threads|target)\s*:")
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without points of a ramp that need no value, both along its lines and across them."""
+    """Return the table without the lines and keys that are points of a ramp for which no value is expected."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
@@ -71,7 +71,8 @@ def is_empty(element: p.TableElement, results: Results) -> bool:
 
 
 def _has_value(line: p.Line, at: int, table: p.TableElement, results: Results) -> bool:
-    """Return whether a line has a value at a key: a number, or a text with more than missing numbers."""
+    """Return whether a line has a value at a key. A text with numbers has a value unless all of its numbers are
+    missing."""
     if line.query:
         return results.at(line.query, **{table.dim: table.keys[at].value}) is not None
     queries = list(queries_of_prose(line.texts[at]))
@@ -88,7 +89,8 @@ def _is_not_needed(query: p.Query, results: Results) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """How a table writes the numbers of a unit, with the smallest and the largest of them in that scale."""
+    """How a table writes the numbers of a unit: their scale and decimals, and the smallest and largest of them in that
+    scale."""
 
     scale: Scale
     decimals: int
@@ -96,8 +98,8 @@ class Column:
     greatest: float = 0.0
 
     def compares(self, other: Column) -> bool:
-        """Return whether readers may compare the numbers of both columns, because these have the same unit and similar
-        sizes."""
+        """Return whether readers may compare the numbers of both columns, because the columns have the same unit and
+        similar sizes."""
         return self.scale == other.scale and self.least <= other.greatest and other.least <= self.greatest
 
 
@@ -117,8 +119,8 @@ class Columns:
         }
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
-        """Return the decimals for numbers in `scale` in a figure: as in the tables with which a reader compares them,
-        or else enough for three digits of the smallest number."""
+        """Return the decimals for a figure's numbers in `scale`: as many as in the tables that a reader compares them
+        with or, without such a table, enough for three digits of the smallest number."""
         own = _of_sizes(scale, values)
         tables = [other.decimals for other in filter(own.compares, self._all)]
         fewer = max(0, 2 - magnitude(own.least)) if math.isfinite(own.least) else 0
@@ -233,7 +235,7 @@ def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequenc
 
 
 def _has_one_point(series: p.Series, results: Results) -> bool:
-    """Return whether a series has at most one value along its axis, at the same place for all its colours."""
+    """Return whether a series has at most one value along its axis, at the same place for each colour."""
     if series.x_dim is None or series.x_dim not in series.query.dims:
         return False
     at = series.query.dims.index(series.x_dim)
@@ -274,7 +276,7 @@ def _known(queries: Iterable[p.Query], results: Results) -> bool:
 
 
 def _has_numbers(text: p.TextElement, results: Results) -> bool:
-    """Return whether the text has numbers of the imported figures, all of them present."""
+    """Return whether the text has numbers from the imported figures, and none of these numbers is missing."""
     measured = [query for query in queries_of_prose(text.prose) if results.cells_behind(query)]
     return bool(measured) and all(results.at(query) is not None for query in measured)
 

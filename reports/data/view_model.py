@@ -1,4 +1,4 @@
-"""The view model, with everything that a template may lay out, computed and escaped. Templates contain no logic.
+"""The view model: everything that a template may lay out, computed and escaped. Templates contain no logic.
 
 Text fields of type `str` are plain, and the template escapes them. `Markup` is safe HTML.
 """
@@ -58,8 +58,8 @@ class MissingPart:
 
 @dataclass(frozen=True)
 class TextView:
-    """A text. `leads` means that it is short and introduces a figure, a table or a formula, alone or with the texts in
-    between."""
+    """A text. `leads` means that it is short and introduces a figure, a table or a formula, either alone or together
+    with other texts between them."""
 
     html: Markup
     notes: tuple[Footnote, ...] = ()
@@ -82,17 +82,17 @@ class TableHead:
     notes: tuple[int, ...] = ()
     """The numbers of the footnotes that apply to all values below this heading."""
     heads: tuple[str, ...] = ()
-    """The headings above the label, outermost first, which neighbours share."""
+    """The headings above the label that are shared with neighbours, outermost first."""
 
 
 @dataclass(frozen=True)
 class TableCell:
     """A cell of a table. `cells` are the ids of the plan's cells that a number comes from, separated by blanks. `best`
-    means that the number is the best of its line, or within noise of the best. `pad` is the room behind the number that
-    aligns the decimal signs of the column, in multiples of the type size.
+    means that the number is the best of its line, or within noise of the best. `pad` is the space after the number that
+    lines up the column's decimal signs, in multiples of the type size.
 
-    `value` is computed in `unit`, before scaling and rounding. It is None if it is missing, and for a text. `heat` is
-    the cell's shade in a heat table, from 1 for the lowest to 5, or 0 for no shade.
+    `value` is in `unit`, before scaling and rounding. It is None for a missing number and for a text. `heat` is the
+    cell's shade in a heat table, from 1 for the lowest to 5, or 0 for no shade.
     """
 
     html: Markup
@@ -109,7 +109,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table. `group` is a line above it with the name that it shares with the next rows."""
+    """A row of a table. `group` is a name that this row and the next ones share. It is printed on a line above them."""
 
     head: TableHead
     cells: tuple[TableCell, ...]
@@ -186,8 +186,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CalloutView:
-    """The lead box. `cards` are the cells of a one-column table in large type (`card_pt` points). A larger table stays
-    a table."""
+    """The lead box. If its table has only one column, `cards` are the table's cells in large type (`card_pt` points). A
+    larger table stays a table."""
 
     title: str
     column: str
@@ -216,8 +216,8 @@ class HeadlineNumberView:
 
 @dataclass(frozen=True)
 class HeadlineView:
-    """One to three numbers on the first page, `points` high. Their sentences are beside them, with `beside`, or else
-    below."""
+    """One to three numbers on the first page, `points` high. Their sentences are to the right of them if `beside` is
+    set, and otherwise below."""
 
     numbers: tuple[HeadlineNumberView, ...]
     notes: tuple[Footnote, ...] = ()
@@ -228,7 +228,8 @@ class HeadlineView:
 
 @dataclass(frozen=True)
 class FigureView:
-    """A figure. `title` names what is drawn, and `claim` is the author's or a computed sentence on what it shows.
+    """A figure. `title` names what is drawn. `claim` is a sentence on what the figure shows, either written by the
+    author or computed.
 
     `svg` is empty if nothing was measured, or if drawing failed. In the latter case `undrawn` has the reason.
 
@@ -254,24 +255,24 @@ class FigureView:
     points: Mapping[str, object] = field(default_factory=dict)
     claim: Markup | None = None
     key: str = ""
-    """The meaning of the numbers beside the points, or of the pale bars; "" without either."""
+    """The meaning of the numbers beside the points, or of the pale bars. "" if the figure has neither."""
     undrawn: str = ""
     redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
-    """Draws the figure at a share of its height, with texts of the same size."""
+    """Draws the figure again at a share of its height. Its texts keep their size."""
     for_phone: Callable[[], tuple[str, Mapping[str, object]] | None] | None = field(
         default=None, repr=False, compare=False
     )
-    """Draws the figure for a narrow screen and returns the drawing and its `points`. None if the figure is narrow
-    enough."""
+    """Draws the figure for a narrow screen, and returns the drawing and its `points`. None if the figure is already
+    narrow enough."""
     marks: tuple[int, ...] = ()
     """The numbers of the figure's notes, including those printed below an earlier block."""
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, if it makes any. `title` is plain."""
     paper_svg: str = ""
-    """The drawing for paper, without the legend if the figure beside it has the same one, or "" if it equals `svg`."""
+    """The drawing for paper, or "" if it equals `svg`. It has no legend if the figure beside it has the same one."""
     head_pt: float = 0.0
-    """The least height in points of the texts above the figure, matching the figure beside it, or 0 if there
-    is none."""
+    """The least height in points of the texts above the figure, so that they match the texts of the figure beside it. 0
+    if no figure is beside it."""
     is_rigid: bool = False
     """Whether the figure cannot be made lower."""
     native: tuple[NativeChart, ...] = ()
@@ -335,8 +336,8 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class FactRow:
-    """A line of a table that compares facts, with a cell for each column or one for all. `differs` means that the
-    observed fact contradicts the declared one."""
+    """A line of a table that compares facts. It has a cell for each column, or a single cell for all. `differs` means
+    that the observed fact contradicts the declared one."""
 
     name: str
     cells: tuple[str, ...]
@@ -345,8 +346,10 @@ class FactRow:
 
 @dataclass(frozen=True)
 class FactsView:
-    """The test configuration. In a brief for customers, `common` is a line with what all groups share, and a table with
-    `corner`, `heads` and rows (`beside`) has the rest. Without a table, the view needs no `number`."""
+    """The test configuration. In a brief for customers, `common` is a line with everything that all groups share, and
+    the differences are in a table with `corner`, `heads` and the rows `beside`. Without a table, the view needs no
+    `number`.
+    """
 
     number: int
     title: str
@@ -405,8 +408,8 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """The disclosure. `bad_cells` are the failed or missing cells in groups, `all_ok` is a sentence for the case
-    without any, and `cells` are all cells, for the HTML."""
+    """The disclosure. `bad_cells` are the failed or missing cells in groups, and `all_ok` is the sentence to print if
+    there are none. `cells` are all cells, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
     bad_cells: tuple[Item, ...]
@@ -463,8 +466,8 @@ def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
 
 
 def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
-    """Return the blocks with some figures redrawn. `shares` gives the share of its height for each such figure, by its
-    id."""
+    """Return the blocks with some figures redrawn. `shares` has the ids of these figures, each with the share of its
+    height that the figure keeps."""
 
     def redrawn(block: Block) -> Block:
         if not isinstance(block, FigureView) or block.id not in shares or block.redrawn is None:
@@ -475,7 +478,7 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
-    """Return the blocks with notes repeated in other figures, tables, formulas and texts, given by their ids."""
+    """Return the blocks with notes repeated in other figures, tables, formulas and texts, by the ids of these."""
     blocks = tuple(blocks)
     known = {note.number: note for note in notes_of(blocks)}
 
@@ -506,8 +509,8 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class OriginTag:
-    """A line saying that numbers are not a measurement of the product, or only a rehearsal, shown in the band and in
-    every footer."""
+    """A line saying that the numbers do not measure the product, or are only a rehearsal. It is shown in the band and
+    in every footer."""
 
     kind: Literal["simulated", "imported", "stand_in", "rehearsal"]
     text: str
@@ -515,7 +518,7 @@ class OriginTag:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of the numbers in one sentence for the brief, with counts and without ids. `notice` is the number of the
+    """A limit of the numbers as one sentence in the brief, with counts and without ids. `notice` is the number of the
     notice in the disclosure that has the details."""
 
     text: str
@@ -524,15 +527,18 @@ class Limit:
 
 @dataclass(frozen=True)
 class Method:
-    """How the measurement was done, in half a page: sentences by topic, based on the plan and on observations."""
+    """How the measurement was done, in half a page of sentences by topic. They are based on the plan and on
+    observations."""
 
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True)
 class Companion:
-    """A brief's disclosure, or a disclosure's brief. `file` is its name, `sha256` is the disclosure's digest ("" in the
-    disclosure itself), `address` is where it is published, and `qr` is a drawing (SVG) of digest and address."""
+    """The disclosure of a brief, or the brief of a disclosure. `file` is the companion's name, `sha256` is the
+    disclosure's digest ("" in the disclosure itself), `address` is where the companion is published, and `qr` is a
+    drawing (SVG) of digest and address.
+    """
 
     file: str
     sha256: str = ""
@@ -547,10 +553,12 @@ class Companion:
 
 @dataclass(frozen=True)
 class Notice:
-    """A limit of the numbers, in one sentence. With the `severity` "info", it only says what the numbers are based on.
+    """A limit of the numbers, in one sentence. A notice of the `severity` "info" only says what the numbers are based
+    on.
 
-    `first` means that a reader must know it before any number. Other notices come after the result. `link` is the id of
-    the notice's details on the page, or "". A brief with a separate disclosure shows `limits` or the `origin` instead.
+    `first` means that a reader must know the limit before any number. Other notices come after the result. `link` is
+    the id of the notice's details on the page, or "". A brief with a separate disclosure shows `limits` or the `origin`
+    instead.
     """
 
     title: str
@@ -562,7 +570,7 @@ class Notice:
     limits: tuple[str, ...] = ()
     """The notice in short sentences with counts, without ids or paths."""
     of_method: str = ""
-    """The text that the brief shows among the methods, for a notice that limits no number."""
+    """The text that the brief shows among the methods if the notice does not limit any number."""
     is_grave: bool = False
     """Whether the first page states the limits in words, because they may invalidate the page's claims."""
     is_stated: bool = False
@@ -584,9 +592,9 @@ class ReportView:
     legal: Markup | None
     provenance: ProvenanceView
     numbers: NumbersFile
-    """The numbers for the side file, which are not on the page, without their cells."""
+    """The numbers for the side file, without their cells. They are not on the page."""
     cells: Callable[[], Iterable[tuple[str, CellEntry]]]
-    """Returns the cells that the numbers come from. The store allows no other query meanwhile."""
+    """Returns the cells that the numbers come from. While they are read, the store allows no other query."""
     stated: tuple[StatedNumber, ...] = ()
     """The brief's claims and the spec's expectations, for the capsule."""
     claims: tuple[ClaimVerdict, ...] = ()
@@ -600,7 +608,7 @@ class ReportView:
     made: str = ""
     """When the run ended, in ISO 8601, or "" if unknown."""
     profile: str = ""
-    """The profile of the run, or "" for the spec without one."""
+    """The run's profile, or "" if the spec was run without one."""
     keywords: tuple[str, ...] = ()
     legal_notes: tuple[Footnote, ...] = ()
     gaps: tuple[MissingPart, ...] = ()

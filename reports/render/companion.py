@@ -16,7 +16,8 @@ _LINK = re.compile(r'<a ([^>]*?)href="#([^"]+)"([^>]*)>(.*?)</a>', re.DOTALL)
 
 
 def companion_of(file: str, content: bytes, address: str) -> Companion:
-    """Return the brief's reference to its disclosure, which is in `file` and may be published at `address`."""
+    """Return the brief's reference to its disclosure. The disclosure is in `file`, and may be published at
+    `address`."""
     digest = hashlib.sha256(content).hexdigest()
     text = f"{address}{'&' if '#' in address else '#'}sha256={digest}" if address else f"{file} sha256={digest}"
     return Companion(file, digest, address, _qr_code(text))
@@ -32,7 +33,7 @@ def _qr_code(text: str) -> Markup:
 
 
 def lead_across(page: str, file: str) -> str:
-    """Return a page in which links to missing places lead into the other document, `file`.
+    """Return a page whose links lead into the other document, `file`, if their targets are missing here.
 
     Without a `file`, such links become plain text. A number keeps its mark, in two nested elements.
     """

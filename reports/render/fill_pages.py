@@ -1,7 +1,7 @@
 """Fills the pages of a document, by changing the heights of figures and by moving the first figure to the first page.
 
-A layout is taken apart into atoms, which no page break divides: lines, rows of tables, figures. Their heights tell
-where pages would end if figures had other heights, so that only the best choice is laid out again.
+A layout is divided into atoms, which no page break splits: lines, rows of tables, figures. From their heights, the
+module estimates where pages would end if the figures had other heights, so that only the best choice is laid out again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 LOWEST = 0.7
-"""The smallest share of its height that a figure keeps."""
+"""The smallest share of its full height that a figure may have."""
 HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_LAST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.25, 1.6
 """The largest share of its height that a figure grows to: the first page's has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
@@ -30,15 +30,16 @@ _SEEN = 0.1
 _ALIKE = 1.4
 """The largest ratio between the heights of two figures on inner pages, which readers compare."""
 _LITTLE = 0.45
-"""How full a last page may be for smaller letters to make room for its content on the other pages."""
+"""The last page may be at most this full for its content to be moved to the other pages by making the letters smaller.
+"""
 _HALF = 0.5
-"""How full a last page may be for its whole section to be moved onto it, if possible."""
+"""The last page may be at most this full for its whole section to be moved onto it, if possible."""
 _SPARE = 6.0
-"""The least number of pixels that stay blank at a page's foot."""
+"""The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
-"""The possible error of an estimate, as a share of a page's height."""
+"""How far an estimate may be wrong, as a share of a page's height."""
 _MOST_OPEN = 0.26
-"""The largest blank share of the last page that is moved above the method. More of it would tear the page in two."""
+"""The largest blank share of the last page that is moved above the method. A larger gap would tear the page in two."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -57,9 +58,9 @@ _MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "befo
 
 @dataclass(frozen=True)
 class Arrangement:
-    """The arrangement of a document: the shares of the figures' heights, by the figures' ids, and the place of the
-    first figure. A `close_set` of 1 means somewhat smaller letters with less space, and CLOSEST the smallest letters.
-    `new_page` is the section that begins a new page.
+    """The arrangement of a document. `shares` has the shares of the figures' full heights, by the figures' ids, and
+    `first_figure` is where the first figure goes. A `close_set` of 1 means somewhat smaller letters with less space,
+    and CLOSEST the smallest letters. `new_page` is the section that begins a new page.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -67,16 +68,16 @@ class Arrangement:
     close_set: int = 0
     new_page: str = ""
     open_end: float = 0.0
-    """The space above the method, in pixels, with which the brief ends at the foot of its last page; 0 is the usual
+    """The space above the method, in pixels, that makes the brief end at the foot of its last page, or 0 for the usual
     space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """The footnotes of other pages that figures and tables repeat, by the ids of figures and tables."""
+    """The footnotes that a figure or table repeats from another page, by the id of the figure or table."""
 
 
 @dataclass
 class _Atom:
-    """A piece that no page break divides. `gap` is the space before it, and `inset` is the space if it begins a page.
-    `figures` has the heights of the drawings in it."""
+    """A piece of a page that no page break divides. `gap` is the space before it, and `inset` is the space before it at
+    the top of a page. `figures` has the heights of the drawings in it."""
 
     page: int
     top: float
@@ -86,7 +87,7 @@ class _Atom:
     may_break: bool = True
     forced: bool = False
     section: str = ""
-    """The id of the section that the atom begins, or of the end of the brief."""
+    """The id of the section that begins with the atom, or of the end of the brief."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def height_with(self, shares: Mapping[str, float]) -> float:
@@ -144,8 +145,8 @@ class _Pages:
         )
 
     def opened(self, height: float) -> _Pages:
-        """Return the pages with the blank space of the last page, which has this height, above the method, so that the
-        last lines are at the page's foot."""
+        """Return the pages with the last page's blank space moved above the method, so that the last lines are at the
+        page's foot. `height` is the height of the last page."""
         begins = next((atom for atom in self.atoms[-1][1:] if atom.section == "method"), None)
         if begins is None or not _SEEN / 2 < self.blanks[-1] <= _MOST_OPEN:
             return self
@@ -161,7 +162,7 @@ class _Pages:
 
 @dataclass(frozen=True)
 class _Setting:
-    """A document in letters of one size, and its best possible pages by estimate."""
+    """A document in letters of one size, with an estimate of the best pages it can have."""
 
     document: Any
     galley: _Galley
@@ -176,7 +177,7 @@ class _Setting:
 
     @property
     def fits(self) -> bool:
-        """Return whether a brief meant for one page gets more compact in this setting."""
+        """Return whether a brief meant for one page takes fewer pages at its best than it does now."""
         return self.galley.one_page and len(self.chosen.atoms) < len(self.now.atoms)
 
     @property
@@ -200,8 +201,8 @@ class _Setting:
 def fit_figures(
     document: Any, again: Callable[[Arrangement], Any], *, rigid: Collection[str] = (), one_page: bool = False
 ) -> Any:
-    """Return the best layout of the document. `again` lays it out in another arrangement. Since this takes long, the
-    size of the letters is chosen by an estimate of the pages. `rigid` are the ids of figures that may not be lower.
+    """Return the best layout of the document. `again` lays it out in another arrangement. Since a layout takes long,
+    the size of the letters is chosen by estimating the pages. `rigid` are the ids of figures that may not be lower.
     With `one_page`, the other figures may be lower than usual.
     """
     usual = _Setting.of(document, 0, rigid, one_page=one_page)
@@ -227,7 +228,7 @@ def fit_figures(
 
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
-    """Return the document with figures fitted to its pages if that is better, and the contents of the pages."""
+    """Return the document and the contents of its pages. The figures are fitted to the pages if that is better."""
     document, galley, now, chosen = setting.document, setting.galley, setting.now, setting.chosen
     if setting.best is chosen:
         opened = galley.opened(chosen)
@@ -248,7 +249,7 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any
 
 
 class _Galley:
-    """The atoms of a layout in a single long column."""
+    """The atoms of a layout as a single long column."""
 
     def __init__(self, document: Any, rigid: Collection[str] = (), *, one_page: bool = False) -> None:
         self.one_page, self.rigid = one_page, rigid
@@ -270,14 +271,14 @@ class _Galley:
         self.last_section = [atom.section for atom in self.atoms if atom.section.startswith("section-")][-1:]
 
     def laid_out(self, arrangement: Arrangement) -> _Pages:
-        """Return the pages in their present layout, which was made with this arrangement."""
+        """Return the pages as they are laid out now, which was done with this arrangement."""
         pages = [[atom for atom in self.atoms if atom.page == page] for page in range(len(self.tops))]
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
 
     def opened(self, pages: _Pages) -> _Pages:
-        """Return the pages with their end at the foot of the last page, if it is not far from there."""
+        """Return the pages with the last lines moved to the foot of the last page, if they are near it already."""
         return pages if self.one_page or self.has_slides else pages.opened(self._height(len(pages.atoms) - 1))
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
@@ -315,8 +316,8 @@ class _Galley:
                 yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
 
     def fitted_slides(self) -> dict[str, float]:
-        """Return, for figures that are alone on their slides, the share of their height with which they fill the slide.
-        This includes figures that were moved to their own page because there was slightly too little room."""
+        """For each figure that is alone on its slide, return the share of its height at which it fills the slide. This
+        includes figures that were moved to their own page because there was slightly too little room."""
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):
@@ -334,7 +335,7 @@ class _Galley:
         return found
 
     def _is_torn(self, page: int) -> bool:
-        """Return whether a page continues the slide of the page before."""
+        """Return whether a page continues the slide of the page before it."""
         both = self._elements[page] & self._elements[page - 1] if page else ()
         return any(element is not None and "slide" in element.get("class", "").split() for element in both)
 
@@ -439,8 +440,8 @@ class _Galley:
 
 
 def _is_whole(box: Any) -> bool:
-    """Return whether a box counts as undivided, because no page may end within it, or because it has columns
-    or floats."""
+    """Return whether a box counts as undivided, because no page may end within it or because it has columns or
+    floats."""
     style = box.style
     return (
         type(box).__name__ in _WHOLE
@@ -455,7 +456,7 @@ def _is_slide(box: Any) -> bool:
 
 
 def _between(begun: Sequence[Any], ended: Sequence[Any]) -> float:
-    """Return the space between two atoms by the style sheet. Boxes lose their margins at a page break."""
+    """Return the space between two atoms, as the style sheet sets it. Boxes lose their margins at a page break."""
     return max(
         (_margin(one, side) for boxes, side in ((begun, "margin_top"), (ended, "margin_bottom")) for one in boxes),
         default=0.0,
@@ -486,8 +487,8 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
-    """Return the numbers of the footnotes that an element (a figure, table, formula or text) cites although they are on
-    another page, where no reader would look, by the element's id."""
+    """Return, by the id of each element (a figure, table, formula or text), the numbers of the footnotes that the
+    element cites and that are on another page, where no reader would look."""
     cited: dict[str, set[tuple[int, int]]] = {}
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):

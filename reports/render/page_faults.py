@@ -10,11 +10,12 @@ SMALLEST = 6.5
 _MOST = 3
 _SHOWN = 40
 _EDGE = 2.0
-"""How many pixels a text may extend beyond the edge, as this may be the space of its last letter."""
+"""How many pixels a text may extend beyond the edge. It may only be the space after its last letter."""
 
 
 def find_faults(document: Any, house: str) -> Iterator[str]:
-    """Yield what a house style (with its files) makes unreadable: the page, the first such text, and a remedy."""
+    """Yield the faults that a house style (with its files) causes: the page, the first unreadable text on it, and a
+    remedy."""
     small: dict[int, tuple[float, str]] = {}
     beyond: dict[int, str] = {}
     for number, page in enumerate(document.pages, 1):
@@ -43,7 +44,7 @@ def find_faults(document: Any, house: str) -> Iterator[str]:
 
 
 def pages_too_many(document: Any) -> str:
-    """Return a message with a remedy if a brief meant for one page has more pages, or ""."""
+    """Return a message with a remedy if a brief meant for one page has more pages, or "" if it has not."""
     count = len(document.pages)
     if count < 2:
         return ""

@@ -72,9 +72,9 @@ def to_html(
     template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
-    are images in the folder `figures`. The `first_figure` may come before or after the lead. `close_set` means smaller
-    letters with less space, in two steps. The section `new_page` begins a page. `open_end` is the
-    space above the method in pixels, or 0 for the usual space.
+    are images in the folder `figures`. The `first_figure` may come before or after the lead. With a `close_set` of 1 or
+    2, letters are smaller and there is less space. The section `new_page` begins a page. `open_end` is the space above
+    the method in pixels, or 0 for the usual space.
     """
     house = house or House()
     layout = template_of(template)
@@ -153,7 +153,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 
 
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
-    """Return a rendered page with marks if numbers were not measured here. In Japanese sentences, spaces around
+    """Return a rendered page, marked if its numbers were not measured here. In Japanese sentences, spaces around
     Japanese names are removed."""
     page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
     if view.language == "ja":
@@ -169,15 +169,15 @@ def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
 def require_said(page: str, view: ReportView) -> None:
     """Raise ReportError if a house style hides something in a browser that a brief must say.
 
-    Drawings and scripts are left out because their layout takes long, and so are texts without any content.
+    Drawings and scripts are not checked, because their layout takes long, and neither are texts without any content.
     """
     require_on_screen(re.sub(r"<(svg|script)\b.*?</\1>", "", page, flags=re.DOTALL), must_say(page, view))
 
 
 def must_say(page: str, view: ReportView) -> list[str]:
-    """Return the texts that a brief's page must show, in pieces of one line each: the kind of its numbers, that they
-    have limits, where the disclosure is, and each footnote that the page marks, such as why a number is missing. If the
-    brief contains the disclosure, the pieces include the notices.
+    """Return the texts that a brief's page must show, in pieces of one line each: the kind of its numbers, the fact
+    that they have limits, the place of the disclosure, and each footnote that the page marks, such as why a number is
+    missing. If the brief contains the disclosure, the pieces include the notices.
     """
     found = [text for notice in view.notices for text in (notice.title, notice.text)]
     if view.disclosed:
@@ -195,7 +195,7 @@ def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def content_policy(script: str) -> str:
-    """Return the page's Content-Security-Policy, which allows this one script, the page's own styles and pictures, and
+    """Return the page's Content-Security-Policy. It allows this one script and the page's own styles and pictures, but
     no request."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (

@@ -26,20 +26,21 @@ _LEAST_SIZE = 4.0
 _MOST_MOVED = 10.0
 """How far a text may be moved, in CSS pixels, or turned, in degrees."""
 _LEAST_CONTRAST = 1.8
-"""The least contrast by WCAG 2.2. It is far below the recommended one, so that only mistakes are refused."""
+"""The least contrast by WCAG 2.2 that counts as visible. It is far below the recommended contrast, so that only
+mistakes are refused."""
 
 
 @dataclass(frozen=True)
 class _Around:
-    """The visible part of a box, given the boxes around it: an area (left, top, right, bottom), and the background
-    colour as shares of red, green and blue."""
+    """What the boxes around a box leave visible of it: an area (left, top, right, bottom), and the background colour as
+    shares of red, green and blue."""
 
     area: tuple[float, float, float, float]
     ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
 def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
-    """Return the texts that no reader of the pages can see, however they are broken into lines, hyphenated or
+    """Return the texts that a reader of the pages cannot see, however they are broken into lines, hyphenated or
     capitalised."""
     pages = [page._page_box for page in pages]
     shown = "|".join(
@@ -49,8 +50,8 @@ def find_unseen(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
 
 
 def _of_page(page: Any, *, notes: bool) -> Iterator[str]:
-    """Yield the visible texts of a page's main flow, or of its footnotes, which would interrupt a text that continues
-    on the next page."""
+    """Yield the visible texts of a page's main flow or, with `notes`, of its footnotes. The two are separate because
+    footnotes would interrupt a text that continues on the next page."""
     around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
     for box in page.children[1:] if notes else page.children[:1]:
         if not notes or type(box).__name__ == "FootnoteAreaBox":
@@ -143,14 +144,14 @@ def to_pdf(
     one_page: bool = False,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
-    """Return the document, with the files that `attached` returns for the page as it was laid out. It loads nothing,
-    because the page contains everything that it shows.
+    """Return the document as a PDF, with the files that `attached` returns for the page as it was laid out. Nothing is
+    loaded, because the page contains everything that it shows.
 
-    `over` returns the HTML drawn over each finished sheet of a given width and height in CSS pixels, which the
-    document's style sheets and screen readers do not reach. `redraw` returns the page in another arrangement. With
-    `redraw`, figures are fitted to their pages, or to `one_page`, and footnotes are placed on the pages that cite them.
-    Figures with `rigid` ids never get lower. `inspect` examines the finished layout. Raises ReportError if a text of
-    `must_say` is not visible on the laid-out pages.
+    `over` returns HTML to draw over each finished sheet of a given width and height in CSS pixels. The document's style
+    sheets and screen readers do not reach it. `redraw` returns the page in another arrangement. With `redraw`, figures
+    are fitted to their pages, or to `one_page`, and footnotes are placed on the pages that cite them. Figures with
+    `rigid` ids never get lower. `inspect` examines the finished layout. Raises ReportError if a text of `must_say` is
+    not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -215,7 +216,7 @@ def _require(document: Any, texts: Sequence[str]) -> None:
 
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
-    """Make each laid-out page also paint, last of all, the `over` page for its size."""
+    """Make each laid-out page also paint the page that `over` returns for its size, on top of everything else."""
     typefaces = _Typefaces()
     for page in document.pages:
         stamp = _stamp_of(over(page.width, page.height))
@@ -266,7 +267,7 @@ def _associate(pdf: Any, relationships: Sequence[str]) -> None:
 
 
 class _Typefaces(dict[object, Any]):
-    """The typefaces of a stamp, renamed because the document may have one of the same name."""
+    """The typefaces of a stamp. They are renamed because the document may use typefaces of the same names."""
 
     def __setitem__(self, key: object, font: Any) -> None:
         was = font.hash
@@ -281,11 +282,11 @@ def _fetcher() -> Any:
 
 @lru_cache(maxsize=1)
 def _weasyprint() -> Any:
-    """Import the library late, for a fast start.
+    """Import the library only when it is needed, so that commands start fast.
 
     The library tries several systems' names for each C library. On Linux, Python asks a compiler and a linker about
-    unknown names, which takes longer than the rest of the import. The loader finds the libraries by their Linux names
-    without that.
+    unknown names, which takes longer than the rest of the import. With the Linux names, the loader finds the libraries
+    directly.
     """
     import ctypes.util
 

@@ -1,7 +1,7 @@
 """Remembers the lines into which the PDF writer breaks texts.
 
 A brief is laid out several times, with figures of other heights, and its columns and tables even more often. Most of
-their lines are the same each time, and finding the lines is most of the work.
+their lines are the same each time, and finding the lines takes most of the time.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def with_memory(split: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[An
 
 
 def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function with its result cached in each style, which WeasyPrint always copies before a change."""
+    """Return the function with its result cached in each style. This is safe because WeasyPrint copies a style before
+    it changes it."""
     name = f"remembered_{read.__name__}"
 
     def remembered(style: Any) -> Any:

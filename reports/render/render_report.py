@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _MOST = 3
-"""The most warnings to show. Any others are only counted."""
+"""The most warnings to show. If there are more, the others are only counted."""
 
 
 def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
@@ -84,8 +84,8 @@ def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The main content of a report as plain text: its title, the numbers of its headline or of its lead box with their
-    descriptions, and the limits of its numbers."""
+    """The main content of a report as plain text: its title, its main numbers with their descriptions, and their
+    limits. The numbers are those of the headline or of the lead box."""
 
     title: str
     numbers: tuple[tuple[str, str], ...]
@@ -97,7 +97,7 @@ class ReportResult:
 
 
 _SAID_FIRST = 6
-"""The most numbers that a result lists."""
+"""The most numbers in the result of a report."""
 
 
 def result_of(view: ReportView) -> ReportResult:
@@ -113,7 +113,8 @@ def result_of(view: ReportView) -> ReportResult:
 
 @dataclass(frozen=True)
 class Rendered:
-    """The location of a report: `files` are the written files, in reading order, and `pdf` is None if none was made.
+    """The files of a report: `files` are all written files, in reading order, and `pdf` is the PDF, or None if none was
+    made.
 
     `numbers` is the side file.
     """
@@ -146,15 +147,15 @@ def render(
     converter: Converter | None = None,
     sign: Sign | None = None,
 ) -> Rendered:
-    """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all,
-    and `<report>-disclosure.pdf`, `.html` and `.md`, unless the brief contains the disclosure.
+    """Write a report: `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not
+    at all. Unless the brief contains the disclosure, also write `<report>-disclosure.pdf`, `.html` and `.md`.
 
-    The folder has the figures' data as CSV, with the figures as SVG and PNG, and the brief's PDF has the data, too.
-    `<report>-capsule.zip` has everything needed to measure the brief again, and is also in the PDF.
+    The folder has the figures' data as CSV, with the figures as SVG and PNG. The data are also in the brief's PDF, and
+    so is `<report>-capsule.zip`, which has everything needed to measure the brief again.
 
     Raises ReportError. Without `formats`, writes the formats of the report, or of its template. `kept` reads the files
-    of the report's house style. Without `kept`, they are read from their original places. `reports_from` lists the
-    files of the plan's reports and metrics, if not the spec of the run, with their SHA-256, and the disclosure names
+    of the report's house style. Without `kept`, they are read from their original places. If the plan's reports and
+    metrics are not from the run's spec, `reports_from` lists their files with their SHA-256, and the disclosure names
     them. In a language other than the run's own, the files are `<report>.<language>.pdf`,
     `<report>-disclosure.<language>.pdf` and so on. `converter` draws the figures, and stays open for the next report.
     `sign` signs the list of the capsule.
@@ -210,7 +211,7 @@ def render(
 
 @dataclass(frozen=True)
 class _Documents:
-    """The contents of a brief and of its disclosure. The latter is None if the brief contains it."""
+    """The contents of a brief and of its disclosure. The disclosure is None if the brief contains it."""
 
     brief: bytes
     disclosure: bytes | None = None
@@ -223,8 +224,8 @@ class _Documents:
 
 @dataclass(frozen=True)
 class _Brief:
-    """A report's view with all inputs of its documents. `stem` is the files' name without suffix, and `twin` is the
-    stem of the disclosure's files, or "" if the brief contains the disclosure."""
+    """A report's view, with everything needed to make its documents. `stem` is the files' name without suffix, and
+    `twin` is the stem of the disclosure's files, or "" if the brief contains the disclosure."""
 
     view: ReportView
     report: Report
@@ -263,7 +264,8 @@ class _Brief:
         return lead_across(page, "" if medium == "paper" else other.file) if other else page
 
     def naming(self, numbers: NumbersFile, made: Mapping[str, _Documents]) -> NumbersFile:
-        """Return the file of numbers with the disclosures that were made, by the endings of their files."""
+        """Return the file of numbers with the names and digests of the disclosures in `made`, whose keys are the
+        suffixes of their files."""
         found = {f"{self.twin}{suffix}": each.disclosure for suffix, each in made.items()}
         digests = {name: _digest(content) for name, content in found.items() if content is not None}
         return numbers.model_copy(update={"disclosures": digests})
@@ -441,14 +443,15 @@ def _require_language(report: Report) -> None:
 
 
 def _stem(view: ReportView, report: Report) -> str:
-    """Return the name of the files without language and ending. Since a file may be copied out of the run's folder, its
-    name says if the numbers were not measured."""
+    """Return the name of the files without language and suffix. A file may be copied out of the run's folder, so its
+    name tells if the numbers were not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     return stem + ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
 
 
 def _asking(store: AskedStore) -> Answer:
-    """Return a function that answers a template's SQL on a store that the SQL can neither change nor leave."""
+    """Return a function that answers a template's SQL from a store. The SQL can neither change the store nor reach
+    anything else."""
 
     def query(text: str) -> list[dict[str, Any]]:
         try:

@@ -47,13 +47,13 @@ _MOST = 1_000_000
 _DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
 _TEXTS = ("html", "label", "text", "title")
-"""The fields whose text is printed for an object. The first one that the object has is used."""
+"""The fields that hold the text to print for an object. The first one that the object has is used."""
 _NAME = re.compile(r"'(\w+)' is undefined")
 
 
 def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
-    """Make the sandboxed Jinja environment. `parts` are the user's own, by name, each with a path for messages and its
-    text."""
+    """Make the sandboxed Jinja environment. `parts` are the user's own, by name, each with its text and the path that
+    messages give for it."""
     from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.environment import TemplateModule
     from jinja2.exceptions import SecurityError
@@ -79,7 +79,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """Allow only data, and never methods, of our own objects. Of other objects, allow only known types."""
+            """Allow only the data of our own objects, never their methods. Of other objects, allow only known types."""
             if is_dataclass(obj):
                 safe = isinstance(value, _DATA) or is_dataclass(value)
             else:
@@ -151,7 +151,7 @@ def printable(value: Any) -> Any:
 def render_template(
     template: str, made: SandboxedEnvironment, paths: tuple[str, ...], context: Mapping[str, Any]
 ) -> str:
-    """Render the page. Raises ReportError for a mistake in a user's part, with the part's file (one of `paths`) and
+    """Render the page. For a mistake in a user's part, raises ReportError with the part's file (one of `paths`) and
     line."""
     from jinja2 import TemplateSyntaxError
 

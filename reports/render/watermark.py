@@ -1,7 +1,7 @@
 """The mark on every page of a report whose numbers are not a measurement of the product.
 
 On paper, the mark is drawn over each finished sheet, where style sheets and parts cannot reach it. On the screen, it is
-added to the finished page, and its style is on the element itself and the elements around it, where no style sheet
+added to the finished page, and its style is on the element itself and on the elements around it, where no style sheet
 overrides it. No catalogue of words can blank it.
 """
 
@@ -60,9 +60,9 @@ body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sa
   font-size: 1.3em; line-height: 1.2; color: #1d2a35; background: white }}
 </style>{tiles}</html>"""
 _TILE = 1450
-"""The size of a tile in CSS pixels. A longer or wider sheet has the mark several times."""
+"""The size of a tile in CSS pixels. A sheet longer or wider than a tile shows the mark several times."""
 _LEAST = 600
-"""Letters are made no smaller than for a sheet of this height in CSS pixels."""
+"""The height of a sheet, in CSS pixels, below which letters do not get smaller."""
 _MOST_TILES = 40
 """The most tiles in each direction. On a larger sheet, the tiles grow instead."""
 
@@ -171,7 +171,7 @@ def _in_one_line(key: str, words: Words) -> str:
 
 
 def _texts(key: str, words: Words) -> list[str]:
-    """Return the words of the mark, adding our own if the catalogue's are different."""
+    """Return the catalogue's words for the mark, followed by our own if they are different."""
     ours, own = CATALOGUES.get(words.language, CATALOGUES["en"])[key], words[key].strip()
     return [own, ours] if own and own != ours else [ours]
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 
 def letters(text: str) -> str:
-    """Return only those characters that line breaks, hyphens and `text-transform` in a style sheet do not change."""
+    """Return only the characters that a style sheet's line breaks, hyphens and `text-transform` do not change."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
 
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def writable(value: T) -> T:
-    """Replace each character that XML does not allow by U+FFFD, in a text or in all texts of lists and mappings.
+    """Replace each character that XML does not allow with U+FFFD, in a text or in all texts of lists and mappings.
 
     `bench check` refuses such characters in a spec. Other texts come from imports, hosts and runs of earlier versions.
     """
@@ -50,14 +50,14 @@ _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
 
 
 def note_marks(numbers: Iterable[int], gap: str = _GAP) -> Markup:
-    """Return the raised letters of footnotes as links to them, or "" if there are none. After a full stop, they need no
-    `gap`."""
+    """Return the raised letters of footnotes as links to the footnotes, or "" if there are none. Marks after a full
+    stop need no `gap`."""
     links = _links(numbers)
     return Markup("<sup>{}{}</sup>").format(gap, links) if links else links
 
 
 def marks_beside_number(numbers: Iterable[int]) -> Markup:
-    """Return marks like `note_marks`, but placed beside a column by the style sheet, so that the column's digits line
+    """Return marks like `note_marks`. The style sheet places them beside the column, so that the column's digits line
     up."""
     links = _links(numbers)
     return Markup('<sup class="beside">{}{}</sup>').format(_GAP, links) if links else links
@@ -82,9 +82,9 @@ def lift_marks(html: Markup) -> tuple[Markup, tuple[int, ...]]:
 
 
 def code_in_backticks(text: str) -> Markup:
-    """Turn words in backticks in our sentences into code.
+    """Mark the words in backticks in our sentences as code.
 
-    HTML, which is a note by the spec's author, stays unchanged.
+    HTML stays unchanged, because it is a note by the spec's author.
     """
     if isinstance(text, Markup):
         return text
@@ -105,7 +105,7 @@ def link_cells(html: Markup, places: Mapping[str, str]) -> Markup:
 
 
 def plain_text(html: Markup) -> str:
-    """Return the text of a piece of HTML, without the marks of its footnotes."""
+    """Return the text of a piece of HTML, without footnote marks."""
     return Markup(re.sub(r"<sup\b.*?</sup>", "", str(html), flags=re.DOTALL)).striptags()  # noqa: S704  # HTML before
 
 

@@ -1,5 +1,4 @@
-"""Chooses line breaks on paper so that no short word is alone on the last line, and no Japanese line breaks within a
-word.
+"""Chooses line breaks on paper. No short word is alone on the last line, and no Japanese line breaks within a word.
 
 Without this, the PDF writer may break a line of Japanese after any character.
 """
@@ -18,7 +17,7 @@ _BEFORE_LAST = re.compile(
 
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|[mnµ]?s|min|h|W|%)(?:/s)?(?![\w-]))")
-"""The blank between a number and its unit in the author's text."""
+"""Matches the blank between a number and its unit in the author's text."""
 
 
 def keep_last_words(page: str) -> str:
@@ -56,27 +55,29 @@ _PHRASE = re.compile(
     r"[「（]?(?:[\d,.]+[ \u00a0](?=[一-鿿ァ-ヺ]))?[^\sぁ-ゖ、。：；，「」（）<>&]+(?:[ \u00a0]?[ぁ-ゖ]+)?"
     r"[、。：；，」）]*|(?<![^\s、。：；，「」（）])[ぁ-ゖ]{2,}[、。：；，」）]*"
 )
-"""Matches a word with its particles, up to the next word, or particles and words such as すべて at the start of
-a part of a sentence. A number is matched with the thing that it counts."""
+"""Matches a word with its particles, up to the next word. Also matches particles and words such as すべて at the
+start of a part of a sentence. A number is matched with the thing that it counts."""
 _BESIDE = re.compile(r"(?<=\d) (?=[一-鿿ァ-ヺ])|(?<=[A-Za-z0-9)%]) (?=[ぁ-ゖ])")
-"""Matches the blanks between a number and its counted things, and between a name in Latin letters and its particle."""
+"""Matches the blank between a number and the things that it counts, or between a name in Latin letters and its
+particle."""
 _CLOSING = re.compile(r"(?<=[^\s>])[ぁ-ゖ]{2,3}[。）]+(?=\s*</(?:p|li|td|dd)>)")
-"""Matches the end of a paragraph or a cell, because a last line with only 「す。」 looks like a mistake."""
+"""Matches the end of a paragraph or a cell. It is kept together, because a last line with only 「す。」 looks like a
+mistake."""
 _LONGEST = 12
-"""The most letters of a phrase that is kept whole in a heading. Longer ones may be wider than the space for them."""
+"""The most letters of a phrase that is kept whole in a heading. A longer phrase may be wider than the space for it."""
 _LONGEST_IN_TEXT = 9
-"""The most letters of a phrase that is kept whole in a text. Longer ones would make the right edge ragged."""
+"""The most letters of a phrase that is kept whole in a text. Longer phrases would make the right edge ragged."""
 _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
-"""Matches the beginning of large type, whose lines break between phrases."""
+"""Matches the start tag of large type, whose lines break between phrases."""
 _SKIPPED = re.compile(r"<(table|style|script|pre)\b")
 
 
 def keep_words_whole(page: str) -> str:
     """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables are
-    unchanged, because their columns may be narrower than a word, and so are links and numbers, which are tagged as
-    wholes. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
+    unchanged, because their columns may be narrower than a word, and so are links and numbers, because each is tagged
+    as a whole. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
     """
     before, body, rest = page.partition("<body")
     until = tagged = ""
@@ -109,7 +110,7 @@ word such as 書き込み."""
 
 
 def phrases(text: str) -> list[str]:
-    """Split a label into the parts that stay whole, each with the blanks after it."""
+    """Split a label into the parts within which it may not break, each with the blanks after it."""
     return [part for part in _LABEL_ENDS.split(text) if part]
 
 
@@ -122,8 +123,8 @@ def _in_text(text: str) -> str:
 
 
 def _in_phrase(match: re.Match[str]) -> str:
-    """Return a phrase of a text. A long phrase may break, but not within words in katakana, nor between a name or a
-    number and its particle or unit."""
+    """Return a phrase of a text with its line breaks. A long phrase may break, but not within words in katakana, nor
+    between a name or a number and its particle or unit."""
     if len(match[0]) <= _LONGEST_IN_TEXT:
         return _whole(match)
     return _KATAKANA.sub(_whole, _BESIDE.sub("\N{NO-BREAK SPACE}", match[0]))

@@ -34,7 +34,7 @@ def to_markdown(html: str) -> str:
 
 
 class _PageConverter(markdownify.MarkdownConverter):
-    """Converts a page. Links lead only to footnotes and to the table rows in `anchors`."""
+    """Converts a page. Only links to footnotes and to the table rows in `anchors` are kept."""
 
     def __init__(self, anchors: set[str]) -> None:
         super().__init__(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True)
@@ -108,8 +108,9 @@ def escape_markdown(text: str) -> str:
 def _emphasis(mark: str, name: str, tag: Any, text: str) -> str:
     """Return `text` between emphasis marks if CommonMark would read them as emphasis, or else between HTML tags.
 
-    Marks neither open before punctuation nor close after it if a letter is on their other side (flanking delimiter
-    runs, CommonMark 0.31 section 6.2). In scripts without blanks, this affects the full stop at the end of `text`.
+    A mark does not open emphasis before punctuation, or close it after punctuation, if a letter is on the mark's other
+    side (flanking delimiter runs, CommonMark 0.31 section 6.2). In scripts without blanks, this affects the full stop
+    at the end of `text`.
     """
     inner = text.strip()
     stop = inner[-1:] if inner[-1:] in _STOPS else ""

@@ -9,7 +9,7 @@ from benchbrief.results.result_messages import say
 
 
 def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-    """Merge remarks (severity, text, cells) that differ only in their numbers, with the range of each number.
+    """Merge remarks (severity, text, cells) that differ only in their numbers, and give the range of each number.
 
     A text without a code, such as the words of a tool, stays unchanged.
     """
@@ -55,7 +55,7 @@ def _busy(texts: Sequence[str]) -> Message:
 
 
 def shape_of(text: str) -> Hashable:
-    """Return a sentence without its numbers. The result is equal for sentences that differ only in numbers."""
+    """Return a sentence without its numbers, so that sentences which differ only in numbers become equal."""
     return text.shape if isinstance(text, Message) else text
 
 

@@ -1,9 +1,9 @@
 """Writes numbers, dates and lists for people: with readable units, equal digits in a column, and a language's
 conventions.
 
-Numbers are first written in the form of Python's format language (1,234.5), and converted by the Unicode CLDR when they
-become text. Only this module uses babel. A whole brief has one language, so the language is a context, as in `decimal`,
-rather than an argument of every function.
+Numbers are first written in the form of Python's format language (1,234.5). The conventions of the Unicode CLDR are
+applied when they become text. Only this module uses babel. A whole brief has one language, so the language is a
+context, as in `decimal`, rather than an argument of every function.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ ENGLISH_UNITS: Mapping[str, str] = MappingProxyType(
 
 
 class Locale:
-    """The conventions of a CLDR locale (`en_GB`, `ja`), or English if CLDR lacks it.
+    """The conventions of a CLDR locale (`en_GB`, `ja`), or of English if CLDR lacks the locale.
 
-    `units` has the names of counted things (`nodes`), also in the singular (`nodes=1`). English fills its gaps.
+    `units` has the names of counted things (`nodes`), also in the singular (`nodes=1`). English names replace missing
+    ones.
     """
 
     def __init__(self, name: str, units: Mapping[str, str] = ENGLISH_UNITS) -> None:
@@ -46,7 +47,7 @@ class Locale:
         self.units = units
 
     def counted_unit(self, unit: str, text: str = "") -> str:
-        """Return a unit's name after a number that reads as `text`, such as node after 1 and nodes after
+        """Return the name of a unit after a number that is written as `text`, such as node after 1 and nodes after
         other numbers."""
         return (self.units.get(f"{unit}=1") if text == "1" else None) or self.units.get(unit, unit)
 
@@ -67,7 +68,8 @@ class Locale:
 
     @cached_property
     def _per_cent(self) -> str:
-        """Return the language's pattern for `{}%`, which may have a blank, or the sign in front."""
+        """Return the language's pattern for `{}%`, which may have a blank before the sign, or the sign before the
+        number."""
         pattern = self._cldr.percent_formats[None].pattern.split(";")[0]
         return re.sub(r"[#,.0]+", "{}", pattern)
 
@@ -76,7 +78,7 @@ class Locale:
         return self._cldr.plural_form(count)
 
     def numerals(self, text: str) -> str:
-        """Write the numbers in a text (1,234.5 and 12%) in the language.
+        """Write the numbers in a text (1,234.5 and 12%) by the conventions of the language.
 
         Numbers without groups of three digits stay unchanged, because they may be years, versions or identifiers.
         """
@@ -95,7 +97,8 @@ class Locale:
         return whole if fraction is None else f"{whole}{self.decimal}{fraction}"
 
     def days(self, first: date, last: date) -> str:
-        """Return a date such as 21 November 2026, or for two days the range from the first to the last."""
+        """Return a date such as 21 November 2026. For two different days, return the range from the first to the
+        last."""
         from babel.dates import format_date, format_interval
 
         if first == last:
@@ -103,7 +106,7 @@ class Locale:
         return format_interval(first, last, "yMMMd", locale=self._cldr)
 
     def listed(self, names: Iterable[str]) -> str:
-        """Join names without an "and" before the last one, which `in_a_sentence` adds."""
+        """Join names as a list without an "and" before the last one. See `in_a_sentence` for a list with it."""
         comma: str = self._cldr.list_patterns["standard"]["middle"].replace("{0}", "").replace("{1}", "")
         return comma.join(names)
 
@@ -124,7 +127,7 @@ def locale() -> Locale:
 
 @contextmanager
 def written_as(wanted: Locale) -> Iterator[None]:
-    """Write numbers in that locale inside the block."""
+    """Write numbers by the conventions of that locale inside the block."""
     before = _CURRENT.set(wanted)
     try:
         yield
@@ -142,12 +145,12 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 
 _MOST_DECIMALS = 12
 _WHOLE_NODES = 3
-"""The first version of printing that writes whole nodes."""
+"""The first version of the printing rules that writes whole nodes."""
 FEW_NODES = 3
-"""The number of nodes below which a decimal is shown, because a whole node is a large part of it. Only later versions
-of printing do so."""
+"""The number of nodes below which a decimal is shown, because a whole node is then a large part of the number. Only
+later versions of the printing rules show it."""
 _SMALLEST_PRICE = 0.01
-"""The smallest price shown in its own unit. Anything cheaper is priced for a larger number of units."""
+"""The smallest price shown in its own unit. A lower price is given for a larger number of units."""
 _MICRO = re.compile(r"(?<![A-Za-z])us\b")
 
 
@@ -174,14 +177,14 @@ def number(value: object) -> float | None:
 
 
 def key_text(label: str, value: object) -> str:
-    """Return the label of a dimension's key. A number is written as usual in the language, on one line with
+    """Return the label of a dimension's key. A number is written by the conventions of the language, on one line with
     its unit."""
     return locale().numerals(label).replace(" ", NBSP) if isinstance(value, float) else label
 
 
 def unit_text(unit: str, number: str = "") -> str:
-    """Return a unit for print, after a `number` if one is given. For example, `us/op` becomes µs/op, and `nodes` is in
-    the language of the brief. Return "" for a dimensionless unit."""
+    """Return a unit for print, in the form that follows `number` if a number is given. For example, `us/op` becomes
+    µs/op, and `nodes` is translated into the language of the brief. Return "" for a dimensionless unit."""
     return "" if unit in ("", "1") else locale().counted_unit(_MICRO.sub("µs", unit), number)
 
 
@@ -217,8 +220,8 @@ def nodes_text(value: float) -> str:
 
 
 def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
-    """Return the scale on which the largest value is at least 1, or for a price at least a hundredth of its unit. Units
-    without larger or smaller units stay unchanged.
+    """Return the scale on which the largest value is at least 1 or, for a price, at least a hundredth of its unit. A
+    unit without larger or smaller units stays unchanged.
 
     With `long`, times may be in minutes and hours.
     """
@@ -241,8 +244,9 @@ def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) 
 def decimals_for(values: Iterable[float | None]) -> int:
     """Return the number of decimals for a column.
 
-    From 1 up, its smallest value gets about four significant digits, with at most two decimals. Below 1, its largest
-    value gets three, and up to two more are added so that its smallest value has two.
+    If the largest value is 1 or more, the smallest value gets about four significant digits, but at most two decimals.
+    Otherwise, the largest value gets three digits, and up to two more decimals are added to give the smallest value two
+    digits.
     """
     sizes = [abs(v) for v in values if v and math.isfinite(v)]
     if not sizes:
@@ -280,15 +284,16 @@ def automatic(value: float) -> str:
 
 
 ROUNDED: Mapping[str, Literal["down", "up"]] = {"\N{DOWNWARDS ARROW}": "down", "\N{UPWARDS ARROW}": "up"}
-"""The marks before a format that round numbers in one direction, like a claim about them. Only this program knows these
-marks."""
+"""The marks that stand before a format and make it round numbers in one direction only, as a claim about them needs.
+Specs cannot contain these marks."""
 
 
 def formatted(value: float, spec: str, unit: str) -> str:
     """Write a value by a Python format specification. Raises ValueError if the specification is wrong.
 
-    A value in % is a share for the `%` presentation, which multiplies by 100. A format that begins with a mark of
-    `ROUNDED` belongs to a measure with a claim, and rounding moves the number almost only in that mark's direction.
+    A value in % is first divided by 100 if the presentation is `%`, which multiplies by 100. A format that begins with
+    a mark of `ROUNDED` belongs to a measure with a claim, and rounding moves the number almost only in that mark's
+    direction.
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec
@@ -311,7 +316,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
 
 
 def for_all(values: Iterable[float], spec: str, unit: str) -> str:
-    """Return a format with enough digits for each of these numbers. Formats that do not round like a claim are
+    """Return a format with enough digits for each of these numbers. A format without a mark of `ROUNDED` is
     unchanged."""
     rounded = ROUNDED.get(spec[:1])
     if rounded is None or precision.printing() <= 3:
@@ -339,8 +344,8 @@ def exact_percent(share: float) -> str:
 
 
 _SET_CLOSE = {"%": 8, "倍": math.inf}
-"""The units without a blank before them, each with the version of printing from which that holds in all languages. In
-Japanese, it holds from version 7."""
+"""The units that follow a number without a blank. Each has the version of the printing rules from which that is so in
+all languages. In Japanese, it is so from version 7."""
 
 
 def blank_before(unit: str) -> str:
@@ -352,14 +357,14 @@ def blank_before(unit: str) -> str:
 
 
 def with_unit(text: str, unit: str) -> str:
-    """Join a number and its unit so that they stay on one line. The `%` may already be part of the author's format."""
+    """Join a number and its unit so that they stay on one line. A `%` may already be part of the author's format."""
     unit = unit_text(unit)
     return f"{text}{blank_before(unit)}{unit}" if unit and not (unit == "%" and text.endswith("%")) else text
 
 
 def quantity(value: float, unit: str, *, significant: int = 0) -> str:
-    """Write a single number, scaled, with its unit and at least this many significant digits. For example, 0.00081 s
-    becomes 810 µs."""
+    """Write a single number in a suitable scale, with its unit and at least this many significant digits. For example,
+    0.00081 s becomes 810 µs."""
     value = whole_nodes(value, unit)
     scale = scale_for([value], unit)
     shown = scale(value)
@@ -371,8 +376,8 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
 
 
 def spelled_unit(unit: str, follows: str) -> str:
-    """Return the unit at the start of the text after a number, as a format ending in `u` writes it, or "" if there is
-    none."""
+    """If the text after a number begins with the unit, as it does for a format ending in `u`, return the unit with the
+    blank before it. Otherwise, return ""."""
     spelled = f"{NBSP}{unit}"
     after = follows[len(spelled) :]
     return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
@@ -391,11 +396,11 @@ def in_prose(
 ) -> str:
     """Write a computed number, or a range, within a sentence that continues with `follows`.
 
-    The number is written by `spec` or, without `spec`, scaled with its unit. If its unit follows (after a format ending
-    in `u`), times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares
-    the unit. The unit is then part of the result. If a letter or sign follows a range without a blank, both ends get
-    it: `{range(x):.0f}X` prints "28X to 37X". A Japanese range has it once. If the two ends of a range in per cent have
-    opposite signs, both signs are shown.
+    The number is written by `spec` or, without `spec`, in a suitable scale with its unit. If its unit follows, as it
+    does for a format ending in `u`, the unit becomes part of the result. Times are then scaled between ns and h, and
+    sizes between B and TB, before the digits apply, unless a metric declares the unit. If a letter or sign follows a
+    range without a blank, both ends get it: `{range(x):.0f}X` prints "28X to 37X". A Japanese range has it once. If the
+    two ends of a range in per cent have opposite signs, both signs are shown.
     """
     values = [whole_nodes(v, unit) for v in (value, high) if v is not None]
     unit_after = ""
@@ -444,7 +449,7 @@ def bytes_text(count: float, *, exact: bool = True) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write 900 as 15 min, choosing whole hours, minutes or seconds."""
+    """Write 900 as 15 min. The unit is the largest of hours, minutes and seconds that gives a whole number."""
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{int(seconds / size)}{NBSP}{_in_prose(unit)}"
@@ -452,7 +457,8 @@ def duration(seconds: float) -> str:
 
 
 def _in_prose(unit: str) -> str:
-    """Return a unit of time as in sentences, such as 秒 in Japanese, although figures and tables have s."""
+    """Return the name of a unit of time for sentences. In Japanese, for example, it is 秒 in sentences but s in figures
+    and tables."""
     return locale().units.get(f"duration_{unit}", unit)
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Inserted:
     """A printed number, as plain text and as HTML.
 
-    `notes` are the numbers of its footnotes, such as one on why it is missing. `takes` is how many characters of the
-    text after it the number replaces, which are its unit.
+    `notes` are the numbers of its footnotes, such as one on why it is missing. `takes` is how many characters after the
+    number it replaces, because they are its unit.
     """
 
     text: str
@@ -46,11 +46,12 @@ class Citation:
 
 
 class UnsaidClaim(ValueError):
-    """A text has a claim's name instead of its sentence, because `reports/view/said_claims.py` did not process it."""
+    """A text still has a claim's name instead of its sentence, because `reports/view/said_claims.py` did not process
+    the text."""
 
 
 Insert = Callable[[Value | Citation, str], Inserted]
-"""A function that takes a value and the text after it and returns the number to print, or the mark of a footnote."""
+"""A function that takes a value and the text after it, and returns the number to print or the mark of a footnote."""
 
 # A private-use character marks a number's place. Markdown sees a letter, and authors' texts have none.
 _OPEN, _CLOSE, _JOINT = "\ue000", "\ue001", "\ue002"
@@ -61,10 +62,10 @@ _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # except Korean, which has word spaces
 _OUTWARD = re.compile(rf"(?<=[^\w\s*])(\*\*?)(?={_CJK.pattern})")
 _INWARD = re.compile(rf"(?<={_CJK.pattern})(\*\*?)(?=[^\w\s*])")
-"""Matches asterisks between punctuation and a Japanese letter, which Markdown reads as emphasis only with a letter
-between them."""
+"""Matches asterisks between a Japanese letter and punctuation. Markdown reads them as emphasis only if there is a
+letter in between."""
 _STOP = r"[.,;:!?)]*[.,;:!?](?=[\s<]|$)|\)+(?=<|$)"
-"""Matches the end of a clause, after which a note's mark is placed."""
+"""Matches the end of a clause, where a note's mark is placed."""
 _CLAUSE = re.compile(
     rf"{_OPEN}(?P<number>[0-9]+){_CLOSE}|(?P<stop>{_STOP})|(?=[、。，；：）])|(?P<tag><(?P<name>/?\w+)[^>]*>)"
 )
@@ -90,8 +91,8 @@ def inline(prose: Prose, insert: Insert) -> Markup:
 
 
 def heading(prose: Prose, insert: Insert) -> tuple[str, Markup, tuple[int, ...]]:
-    """Return a title, whose parts are plain text, without and with marked numbers. Also return the numbers of its
-    footnotes, whose marks come after the title."""
+    """Return a title twice, without and with its numbers marked, and the numbers of its footnotes. The text parts of a
+    title are plain. The footnotes' marks come after the title."""
     text, html, notes = list[str](), list[str](), dict[int, None]()
     taken = 0
     for index, part in enumerate(prose.parts):
@@ -178,8 +179,10 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
 
 
 def _with_marks(html: str, numbers: list[Inserted]) -> str:
-    """Move the marks of notes to the ends of the clauses with their numbers. A mark beside a number would look like a
-    digit. Marks are not moved into brackets that open after the number, and the author's own marks are unchanged."""
+    """Move the marks of notes to the ends of the clauses with their numbers, because a mark beside a number would look
+    like a digit. Marks are not moved into brackets that open after the number, and the author's own marks are
+    unchanged.
+    """
     found, pending, in_link, end = list[str](), dict[int, None](), 0, 0
     brackets = 0
 
@@ -214,7 +217,7 @@ def _with_marks(html: str, numbers: list[Inserted]) -> str:
 
 
 def _opened(text: str) -> int:
-    """Return by how many the opening brackets in a text exceed the closing ones."""
+    """Return how many more opening than closing brackets a text has."""
     return sum((sign in "(（") - (sign in ")）") for sign in text)
 
 
@@ -230,7 +233,7 @@ def _flat(tokens: list[Token]) -> list[Token]:
 
 
 def _drop_breaks_between_cjk(token: Token) -> None:
-    """Remove the blank of a line break in Japanese text, also next to 、 or （, which have their own space."""
+    """Remove the blanks of line breaks in Japanese text, and those beside 、 or （, which have their own space."""
     children = token.children or []
     for before, mid, after in zip(children, children[1:], children[2:], strict=False):
         if mid.type != "softbreak":

@@ -1,1 +1,1 @@
-"""The view of a report, built from its results: everything that a template may lay out, computed and escaped."""
+"""Builds the view of a report from its results: everything that a template may lay out, computed and escaped."""

@@ -53,7 +53,7 @@ _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
 """The most of the width that a number with a sentence beside it takes, and how much wider bold letters are."""
 _FEW_ROWS = 6
-"""The most rows of a table on a slide with room for a text below it."""
+"""The most rows of a table that leaves room for a text on its slide."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
 """Points of height that a slide's head and a caption leave, and the height of a line of text."""
 _SLIDE_WIDTH, _COLUMN_WIDTH = 850.0, 405.0
@@ -118,8 +118,8 @@ def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return as many limits as fit on the first page's line after those in `after`, and at least one if there
-    are none."""
+    """Return as many limits as fit on the first page's line after the limits in `after`. If `after` is empty, return at
+    least one."""
     room = _LIMITS_LINE - sum(text_width(text, _LIMITS_PT) for text in after)
     said = list[str]()
     for text in limits:
@@ -131,7 +131,7 @@ def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[st
 
 
 def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
-    """If a brief begins with one box and enough text, return these as its lead, and everything after them."""
+    """If a brief begins with one box and enough text, return these as its lead, followed by all other blocks."""
     callouts: list[CalloutView] = []
     texts: list[TextView] = []
     for block in blocks:
@@ -147,7 +147,8 @@ def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
 
 
 def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """Return a brief's result: its texts and boxes up to the first box, or nothing if there is no box."""
+    """Return a brief's result, which is its texts up to and including the first box, and then all other blocks. The
+    result is empty if there is no box."""
     for at, block in enumerate(blocks, 1):
         if isinstance(block, CalloutView):
             return tuple(blocks[:at]), tuple(blocks[at:])
@@ -173,7 +174,8 @@ def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block
 
 
 def conclusions_of(blocks: Sequence[Block]) -> list[str]:
-    """Return the anchors of the sections that conclude a brief: those after everything shown that have texts."""
+    """Return the anchors of the sections that conclude a brief: the sections with only texts and facts that come
+    last."""
     found: list[str] = []
     for block in reversed(blocks):
         if isinstance(block, SectionView):
@@ -190,7 +192,7 @@ def _narrow(callout: CalloutView) -> bool:
 
 
 def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Mark the short texts that introduce the next element, so that no page ends with one."""
+    """Mark the short texts that introduce the next element, so that no page ends with such a text."""
     found: list[Block] = []
     shown, left = False, 0.0
     for block in reversed(blocks):
@@ -246,7 +248,7 @@ class Slide:
 
     @property
     def card_pt(self) -> float:
-        """The type size in points of the numbers of a box, which are each on a line."""
+        """The type size in points of a box's numbers, which have a line each."""
         lines = max(1, sum(map(_numbers_of, self.blocks)))
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = sum(isinstance(block, CalloutView) and block.note is not None for block in self.blocks)
@@ -264,7 +266,7 @@ class Slide:
 
     @property
     def table_pt(self) -> float:
-        """The type size in points of a table, larger when it has few rows and columns."""
+        """The type size in points of a table. It is larger for a table with few rows and columns."""
         tables = [block for block in self.blocks if isinstance(block, TableView)]
         small = all(len(table.columns) <= _FEW_COLUMNS for table in tables)
         return _TABLE_PT[small and self._pitch >= _TABLE_LINE * _TABLE_PT[1]]
@@ -276,7 +278,7 @@ class Slide:
 
     @property
     def _pitch(self) -> float:
-        """The distance in points between the lines of a table that fills the slide along with texts and notes."""
+        """The distance in points between a table's lines at which the table, the texts and the notes fill the slide."""
         tables = [block for block in self.blocks if isinstance(block, TableView)]
         texts = _lines((*self.texts, *self.after), _SLIDE_WIDTH)
         notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
@@ -314,12 +316,13 @@ def even_width(title: Markup, letters: int, language: str) -> str:
 
 
 def even_subtitle_width(subtitle: Markup, language: str) -> str:
-    """Return the same width for a subtitle, or none for Japanese, whose lines break between phrases."""
+    """Return the width at which a subtitle's lines are about equally long, or "none" for Japanese, whose lines break
+    between phrases."""
     return "none" if language == "ja" else _even_width(subtitle, _SUBTITLE_EMS, 0.0)
 
 
 def _even_width(title: Markup, most: float, close: float) -> str:
-    """Return the smallest width, in multiples of the type size, at which a title has no more lines than at the width
+    """Return the smallest width, in multiples of the type size, at which a title takes no more lines than at the width
     `most`."""
     text = keep_units_beside_numbers(_NUMBER.sub(lambda match: match.group().replace(" ", "_"), str(title)))
     words = [
@@ -349,8 +352,9 @@ def _widths(most: float) -> Iterator[float]:
 
 
 def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return a slide for each figure, table and box, with its claim as the title. A text is put on the slide of the
-    next block, or on a slide of texts. A short text waits for other texts, or is put above the last facts."""
+    """Return a slide for each figure, table and box, whose title is its claim. A text is put on the slide of the next
+    block, or on a slide of texts. A short text is kept for a slide with other texts, or is put above the last facts.
+    """
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)
@@ -369,8 +373,8 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return slides like `slides_of`, with each text on a slide of its own. A short text that comes after the first
-    figure, table or box waits for the others, and facts follow at the end."""
+    """Return slides like `slides_of`, but with each text on a slide of its own. Short texts that come after the first
+    figure, table or box share a slide, and facts follow at the end."""
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)
@@ -388,7 +392,7 @@ def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 _SHORT = 8.0
-"""The most lines of a text that, alone on a slide, would leave it mostly empty."""
+"""The most lines of a short text, which would leave a slide of its own mostly empty."""
 
 
 def _is_short(said: Sequence[Slide]) -> bool:
@@ -412,8 +416,8 @@ def _said(texts: Sequence[Slide]) -> list[Slide]:
 
 
 def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
-    """Return the slides with a last table of few facts moved below the text before it, if the text is short and no
-    other text is left alone."""
+    """If the last slide is a table of few facts, return the slides with the table moved below the text before it. This
+    needs a short text that leaves no other text alone."""
     match slides:
         case [*others, said, last] if not said.blocks and holds_facts_alone(last) and _few_of(last):
             *rest, text = said.topics or (said,)
@@ -424,12 +428,13 @@ def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
 
 
 def _few_of(slide: Slide) -> bool:
-    """Return whether a slide has a table of few facts, which become a sentence beside the method."""
+    """Return whether a slide's table of facts is so short that it can become a sentence beside the method."""
     return any(isinstance(block, FactsView) and block.beside and _few(block) for block in slide.blocks)
 
 
 def closing_facts(slides: Sequence[Slide]) -> tuple[tuple[Slide, ...], tuple[Block, ...]]:
-    """Return the slides without a last slide that has only a few facts, and these facts."""
+    """Return the slides and, separately, the facts of the last slide if it has only a few facts. That slide is then
+    dropped."""
     match slides:
         case [*others, Slide(texts=(), blocks=(FactsView() as facts,), after=()) as last] if others and _few(facts):
             head = last.head if "<" in last.head else Markup()
@@ -477,7 +482,7 @@ def _slides(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple
 
 
 def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide, ...]:
-    """Return the slides of a section. The first one's section title has the marks of the title's notes."""
+    """Return the slides of a section. The section title on the first slide gets the marks of the title's notes."""
     marks, told = note_marks(lift_marks(section.title_html)[1]), Markup.escape(section.title)
     if not marks or not slides or slides[0].topic != section.title:
         return slides
@@ -487,7 +492,7 @@ def _with_marks(slides: tuple[Slide, ...], section: SectionView) -> tuple[Slide,
 
 
 def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
-    """Return the slide of one block with the texts waiting for it. A short text becomes the slide's claim."""
+    """Return the slide of one block with the texts that were kept for it. A short text becomes the slide's claim."""
     texts = list(waiting)
     waiting.clear()
     if isinstance(block, TableView | FactsView) and block.title and not (texts and _is_claim(texts[-1])):

@@ -116,12 +116,14 @@ from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _NOTHING = TextView(Markup())
-"""An empty table of facts, which takes up no place and no slide."""
+"""An empty table of facts, which takes up no space and no slide."""
 
 
 class Footnotes:
-    """Collects the footnotes of the current block until they are taken. A footnote's text is below its first block, and
-    later blocks' marks lead there. Slides, which are seen one at a time, repeat their footnotes."""
+    """Collects the footnotes of the current block until they are taken. A footnote's text is below the first block that
+    cites it, and the marks of later blocks are links to that text. Slides repeat their footnotes, because they are seen
+    one at a time.
+    """
 
     def __init__(self, results: Results, *, repeated: bool = False) -> None:
         self.cautions = Cautions(results)
@@ -138,7 +140,7 @@ class Footnotes:
         return self.named(text, lambda: text)
 
     def named(self, name: str, write: Callable[[], str]) -> int:
-        """Return the number of the footnote with this name, whose text is written only once."""
+        """Return the number of the footnote with this name. Its text is written only the first time."""
         if name not in self._told:
             text = write()
             self._count += 1
@@ -153,14 +155,14 @@ class Footnotes:
         return tuple(self.note(text) for text in dict.fromkeys(texts) if text != said_once)
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> tuple[int, ...]:
-        """Add a footnote to numbers whose watts cover less or more than whole machines."""
+        """Add a footnote to numbers whose watts cover more or less than whole machines."""
         if not any(map(systems_under_test.is_of_power, queries)):
             return ()
         return tuple(self.note(text) for text in systems_under_test.cpu_packages_only(self._results))
 
     def quoted(self, query: p.Query, **where: DimKey) -> Sequence[str]:
-        """Return the footnote of a value that comes from a publication instead of a computation, or nothing for other
-        values."""
+        """Return the footnote of a value that comes from a publication instead of a computation. Return nothing for
+        other values."""
         return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
 
     def tell_quoted(self, queries: Iterable[p.Query]) -> None:
@@ -173,7 +175,8 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
-        """Yield the cautions about a number in a text, and the points of a ramp that it covers."""
+        """Yield the cautions about a number in a text, and a sentence on the points of a ramp that the number
+        covers."""
         for query in queries:
             yield from self.cautions.in_text(query)
         yield from not_chosen(queries, self._results)
@@ -214,7 +217,7 @@ class Footnotes:
 
 
 def as_written(text: str) -> str:
-    """Replace operators by the usual signs: × for `*` and ÷ for `/`."""
+    """Replace operators with the usual signs: × for `*` and ÷ for `/`."""
     for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
         text = text.replace(sign, written)
     return text
@@ -241,8 +244,8 @@ _RATE = re.compile(r"[^/]+/(s|min|h)")
 
 
 def declared_text(results: Results, query: p.Query) -> str:
-    """Return a declared fact as written in the spec, such as `0.10 USD/h`, instead of in base units, or ""
-    without one."""
+    """Return a declared fact as the spec writes it, such as `0.10 USD/h`, instead of in base units. Return "" if it is
+    not declared."""
     value, name = results.at(query), next(iter(query.names), "")
     for hardware in results.plan.hardware.values():
         fact = hardware.facts.get(name)
@@ -290,8 +293,8 @@ def key_of(rows: Sequence[TableRow], among: Among) -> str:
 
 
 def step(value: float, among: Sequence[float]) -> int:
-    """Return the part of the range of `among` that the value is in, counted from 1 to STEPS, or 0 if all values are
-    equal."""
+    """Divide the range of `among` into STEPS equal parts and return the number of the part with the value, counted from
+    1. Return 0 if all values are equal."""
     low, high = min(among), max(among)
     if low == high:
         return 0
@@ -453,11 +456,11 @@ class _Builder:
         self.citing = False
         self.margins = NO_MARGINS
         self.follows = False
-        """Whether the figure is to the right of another one, whose margins it shares."""
+        """Whether the figure is to the right of another one. The two then share their margins."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
-        """Sketch each drawable figure of the report, and find the values that its axes must cover, by the figure's
-        identity."""
+        """Sketch each figure of the report that can be drawn, and find the values that its axes must cover. Both are
+        kept by the figure's identity."""
         known: dict[int, Sketch] = {}
         for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)
@@ -492,7 +495,7 @@ class _Builder:
             index += count
 
     def margins_of(self, figures: Sequence[p.FigureElement]) -> Margins:
-        """Return the margins of figures side by side, so that their plot areas have the same size."""
+        """Return the margins of figures side by side that give their plot areas the same size."""
         charts = []
         for sketch, reach in (self.sketches[id(figure)] for figure in figures if id(figure) in self.sketches):
             bare = replace(sketch, figure=sketch.figure.model_copy(update={"point_notes": ()}))
@@ -538,8 +541,8 @@ class _Builder:
         return render_prose.heading(prose or p.Prose(parts=(text,)), self.insert)
 
     def title_html(self, heading: p.Prose | None) -> Markup:
-        """Return an element's title with the numbers of its claims and the marks of their footnotes, or nothing without
-        a claim."""
+        """Return an element's title with the numbers of its claims and the marks of their footnotes. Return nothing if
+        the title has no claim."""
         if heading is None:
             return Markup()
         _, html, notes = render_prose.heading(heading, self.insert)
@@ -554,7 +557,9 @@ class _Builder:
 
     def headline_number(self, number: p.HeadlineNumber) -> HeadlineNumberView:
         """Return a number in large type, with the marks of its notes after its sentence. The number is grey if it shows
-        no difference, or a range of losses and gains. If both hardware are one machine, every difference is noise."""
+        no difference, or is a range of losses and gains. If all hardware is one machine, every number is grey, because
+        the differences are noise.
+        """
         value, marks = lift_marks(render_prose.inline(number.value, self.insert))
         text, own = lift_marks(sentence := render_prose.inline(number.text, self.insert))
         said = text + note_marks(sorted({*marks, *own})) if marks else sentence
@@ -609,8 +614,8 @@ class _Builder:
         return SectionView(element.title, level, anchor, inner, title_html)
 
     def cited(self, name: str) -> render_prose.Inserted:
-        """Return the mark of an author's footnote, or the text as written if the report lacks the footnote or cites it
-        within a footnote."""
+        """Return the mark of an author's footnote. If the report lacks the footnote, or cites it within a footnote,
+        return the text as written."""
         prose = self.report.footnotes.get(name)
         if prose is None or self.citing:
             return render_prose.Inserted(f"[^{name}]", Markup.escape(f"[^{name}]"))
@@ -623,8 +628,8 @@ class _Builder:
         return text
 
     def insert(self, value: p.Value | render_prose.Citation, follows: str) -> render_prose.Inserted:
-        """Return a computed number for a text, or a dash with a footnote that gives the reason. For a footnote mark,
-        return the mark of the author's footnote."""
+        """Return a computed number for a text, or a dash whose footnote gives the reason. If the value is a footnote
+        mark, return the mark of the author's footnote."""
         if isinstance(value, render_prose.Citation):
             return self.cited(value.name)
         made = self.gaps.made(id(value), lambda: self.computed(value, follows), "number")
@@ -636,7 +641,8 @@ class _Builder:
 
     def computed(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text, or a dash with a footnote if the number or an end of its range is
-        missing. A footnote is also added for few operations, for measurements of different lengths, and for a claim.
+        missing. A number also has a footnote if it is from few operations or from measurements of different lengths, or
+        belongs to a claim.
         """
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
@@ -698,7 +704,7 @@ class _Builder:
         return TextView(self.left_out(element))
 
     def left_out(self, element: p.TableElement) -> Markup:
-        """Return a sentence on a table without any value, with the reasons."""
+        """Return a sentence saying that a table has no value at all, with the reasons."""
         reasons = dict.fromkeys(map(self.results.why_missing, table_queries(element)))
         why, title = self.words["semicolon"].join(filter(None, reasons)), element.title or self.words["table"]
         text = self.words["left_out_why" if why else "left_out"].format(names=title, why=why)

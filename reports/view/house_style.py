@@ -1,4 +1,5 @@
-"""The look of a brief: its template and house style (logo, style sheet, typefaces), and which typefaces are missing."""
+"""Finds the look of a brief: its template and house style (logo, style sheet, typefaces), and which typefaces are
+missing."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from benchbrief.model.plan import Asset, Report, Theme
 from benchbrief.reports.brief_error import ReportError
 
 FIRST = "brief.html.j2"
-"""The file of a template that includes all others."""
+"""The main file of a template, which includes all its other files."""
 
 
 def template_of(name: str) -> TemplateSpec:
@@ -61,8 +62,8 @@ def _unusable(spec: TemplateSpec, why: str) -> ReportError:
 
 
 Kept = Callable[[str, str], bytes]
-"""A function that returns a file by its name and SHA-256, with the contents from when the spec was checked. Raises
-OSError."""
+"""A function that finds a file by its name and SHA-256, and returns its contents as they were when the spec was
+checked. Raises OSError."""
 _WEIGHTS = (
     (r"thin", 100), (r"extra-?light", 200), (r"light", 300), (r"medium", 500), (r"semi-?bold|demi", 600),
     (r"extra-?bold|heavy", 800), (r"black", 900), (r"bold", 700),
@@ -79,15 +80,15 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 @dataclass(frozen=True)
 class House:
     """The pictures and styles of a brief. `logo` and `cover` are data URLs, or "". `logo_file` is the logo's file name
-    and content, for a page with separate pictures. `paper` comes before the layout's own style sheet. After that come
-    `look`, with the colours and typefaces, and `css`, which is the user's own.
+    and content, for a page with separate pictures. `paper` is the style sheet before the layout's own. `look`, with the
+    colours and typefaces, and then `css`, the user's own style sheet, come after it.
     """
 
     logo: str = ""
     css: Markup = _NOTHING
     paper: Markup = _NOTHING
     parts: tuple[tuple[str, str, str], ...] = ()
-    """The user's parts: name, path for messages, and text."""
+    """The user's parts: the name of each, the path that messages give for it, and its text."""
     logo_file: tuple[str, bytes] | None = None
     look: Markup = _NOTHING
     cover: str = ""
@@ -97,7 +98,7 @@ class House:
         return replace(self, css=_NOTHING, parts=())
 
     def with_logo_in(self, folder: str) -> House:
-        """Return the style with the logo linked to its file in this folder."""
+        """Return the style with a link to the logo's file in this folder."""
         return replace(self, logo=f"{folder}/{self.logo_file[0]}") if self.logo_file else self
 
 
@@ -142,12 +143,12 @@ def _kind(picture: bytes) -> str:
 
 
 def family_of(theme: Theme) -> str:
-    """Return the name of the house's typeface in style sheets, or "" if the house has no typeface of its own."""
+    """Return the name that style sheets use for the house's typeface, or "" if the house has no typeface of its own."""
     return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
 
 
 def typeface_of(report: Report) -> str:
-    """Return the only typeface of files to edit: the house's, or ours for the language."""
+    """Return the only typeface of files to edit: the house's, or else the usual one for the language."""
     return report.theme.font or _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"])
 
 
@@ -212,8 +213,8 @@ def missing_typefaces(report: Report) -> str:
 
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
-    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is
-    or this is unknown."""
+    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is installed or if that
+    is unknown."""
     if not _is_missing(font, fc_list):
         return ""
     other = f"another{_taken_for(font)}"
@@ -221,8 +222,8 @@ def unknown_typeface(font: str, fc_list: str | None = None) -> str:
 
 
 def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
-    """Return a sentence saying that the typeface of files to edit is not installed here, or "" if it is or this is
-    unknown."""
+    """Return a sentence saying that the typeface of files to edit is not installed here, or "" if it is installed or if
+    that is unknown."""
     font = typeface_of(report)
     if not _is_missing(font, fc_list):
         return ""
@@ -242,7 +243,7 @@ def _taken_for(font: str) -> str:
 
 
 def hint_for_letters(language: str, fc_list: str | None = None) -> str:
-    """Return the next step if no installed typeface has the letters of the language, or else "".
+    """If no installed typeface has the letters of the language, return what to do about it. Otherwise, return "".
 
     Without `fc-list`, also return "", because the brief itself shows missing letters.
     """
@@ -261,8 +262,8 @@ _MOST_LETTERS = 8
 
 
 def letters_without_typeface(text: str, fc_list: str | None = None) -> str:
-    """Return the letters of a text (such as emoji) that no installed typeface has, with the next step, or "" if there
-    are none."""
+    """Return the letters of a text (such as emoji) that no installed typeface has, and what to do about it. Return ""
+    if there are none."""
     rare = [
         letter for letter in dict.fromkeys(_USUAL_LETTERS.sub("", text)) if unicodedata.category(letter)[0] in "LNS"
     ]

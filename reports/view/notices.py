@@ -23,7 +23,7 @@ _NOTICED_CELLS = 4
 _MOST_TAGS = 2
 """The most tags in a brief's band. Nobody would read more."""
 _NAMED = 3
-"""The most expectations to name in a limit. Any others are only counted."""
+"""The most expectations to name in a limit. If there are more, the others are only counted."""
 
 
 def notices(
@@ -68,8 +68,8 @@ _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
     ("stand_in", "notice_stand_in", "tag_stand_in", "error"),
     ("other_server", "notice_other_server", "tag_other_server", "warning"),
 )
-"""Programs that may replace a server's own product, each with the fact that records it, the title of the notice, the
-tag of the origin, and the notice's severity."""
+"""Programs that may replace a server's own product. Each has the fact that records it, and the notice's title, tag of
+the origin, and severity."""
 
 
 def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
@@ -91,7 +91,7 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
 
 
 def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:
-    """Yield the limits that a person wrote, under a title that names their author."""
+    """Yield the limits that a person wrote, below a title that names the author."""
     words = results.words
     said = tuple(re.sub(r"(?<=\d) (?=%)", blank_before("%"), as_sentence(text, words)) for text in limits)
     if said:
@@ -116,8 +116,8 @@ def _modelled_power(results: Results) -> Iterator[Notice]:
 
 
 def _one_machine(results: Results) -> Iterator[Notice]:
-    """Yield a notice if all hardware is one machine, or folders on one disk, so that neither machines nor drives are
-    compared."""
+    """Yield a notice if all hardware is one machine, or folders on one disk. In that case the brief compares neither
+    machines nor drives."""
     words, kind = results.words, one_machine(results)
     if kind:
         used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
@@ -128,7 +128,7 @@ def _one_machine(results: Results) -> Iterator[Notice]:
 
 
 def _rehearsal(results: Results) -> Iterator[Notice]:
-    """Yield a notice if each point was measured only once, and shortly."""
+    """Yield a notice if each point was measured only once and only for a short time."""
     words, seconds = results.words, result_limits.rehearsed_for(results)
     if seconds is not None and not run_row(results)["simulated"]:
         title, body, tag = (
@@ -147,7 +147,8 @@ _ONE_FOR_ALL = {
 
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
-    """Yield the notices with at most two tags. The texts of further tags are listed among the limits, on page 1 too."""
+    """Yield the notices with at most two tags. The texts of further tags are listed among the limits, including those
+    on page 1."""
     tags: dict[str, None] = {}
     for one in found:
         if one.origin and one.origin.kind == "rehearsal" and len(tags) == _MOST_TAGS:
@@ -174,7 +175,7 @@ def _incomplete(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _not_made(gaps: Gaps, results: Results) -> Iterator[Notice]:
-    """Yield a notice about missing parts of the brief and missing drawings of figures."""
+    """Yield a notice about missing parts of the brief, and one about missing drawings of figures."""
     words = results.words
     for title, body, short, only_drawn in (
         ("notice_not_made", "notice_not_made_body", "limit_not_made", False),
@@ -213,8 +214,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Yield a notice for expectations that fail, one for those without a value, and one each for those that fail or
-    hold although the repeats do not decide them."""
+    """Yield a notice for expectations that fail, one for those without a value, one for those that fail although the
+    repeats do not decide them, and one for those that hold although the repeats do not decide them."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

@@ -42,25 +42,25 @@ _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 LEAST_OVERSTATED = 0.01
-"""The smallest share of a highest value due to chance that is worth mentioning."""
+"""The smallest share of a highest value that is worth mentioning as chance."""
 _LONGEST_START = 12
 """The most characters before the number, as in `Up to 11X`, that are in large type together with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
-"""Matches text that joins a claim to the one before it in a sentence."""
+"""Matches text that joins a claim to another claim before it in the same sentence."""
 _BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")
 _STOPS = re.compile(r"\A(?:[.!](?=\s|\Z)|[。！]|(?=\s*\Z|\s*\n\s*(?:\n|[-*]\s|\d+\.\s)))")
-"""Match the surroundings of a claim that is a whole sentence, or an item of a list."""
+"""Match the text before and after a claim that is a whole sentence or an item of a list."""
 
 
 def claims_of(report: p.Report, results: Results) -> list[ClaimVerdict]:
-    """Return the verdicts on the claims in a report, which are decided together."""
+    """Return the verdicts on the claims in a report. All of them are judged together."""
     return verdicts_on(claims_said(results.plan, report), results)
 
 
 def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdict] | None = None) -> p.Report:
     """Return the report with the sentences of its claims, following the verdicts of `claims_of`.
 
-    If the repeats do not decide a claim, its place says so, and why.
+    If the repeats do not decide a claim, a text in its place says so, and why.
     """
     verdicts = claims_of(report, results) if verdicts is None else verdicts
     if not verdicts:
@@ -80,14 +80,14 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
 
 
 def _headlined(report: p.Report, results: Results) -> list[p.Claim]:
-    """Return the claims with their numbers in large type on the first page."""
+    """Return the claims whose numbers are in large type on the first page."""
     headlines = [element for element in report.elements if isinstance(element, p.HeadlineElement)]
     return claims_said(results.plan, headlines)
 
 
 def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Results) -> bool:
-    """Return whether all published numbers in the headline are computed from a source's figures and none is stated by
-    the source, so that one tag of the origin suffices."""
+    """Return whether all published numbers in the headline are computed from a source's figures and the source states
+    none of them. If so, a single tag of the origin is enough."""
     headlined = {claim.name for claim in _headlined(report, results)}
     numbers = [each.claim.number for each in verdicts if each.claim.name in headlined and each.state == "published"]
     quoted = (number is None or results.is_quoted(number.query) for number in numbers)
@@ -95,7 +95,8 @@ def are_computed(report: p.Report, verdicts: Iterable[ClaimVerdict], results: Re
 
 
 def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdict]:
-    """Return the verdicts on claims, including whether another's source states the values. Raises RunnerError."""
+    """Return the verdicts on claims, which also depend on whether somebody else published the values. Raises
+    RunnerError."""
     if not claims:
         return []
     published = any(not source.is_own for source in sources(results))
@@ -111,8 +112,8 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. For claims whose numbers are `headlined`, the headline shows the ranges. For
-    states in `told`, the first page has a remark about all numbers, which is not repeated after single numbers."""
+    """Writes the sentences of claims. If a claim's number is in `headlined`, the headline shows its range. If a claim's
+    state is in `told`, the first page has a remark about all numbers, which is not repeated after single numbers."""
 
     def __init__(
         self,
@@ -182,7 +183,7 @@ class _Writer:
         return p.Prose.of(parts)
 
     def _is_told(self, claim: p.Prose | None) -> bool:
-        """Return whether the headline already says that a figure's claim is open, or where it is no gain."""
+        """Return whether the headline already says that a figure's claim is open, or for which points it is no gain."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
         verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
         if verdict is None or number_of(verdict.claim) not in self.headlined:
@@ -190,8 +191,8 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title, without what the rest of the title already says: the base of comparison, or
-        that it was measured once. The title's last such claim says the latter."""
+        """Return a verdict for a title, without what the rest of the title says: the base of comparison, or that a
+        claim was measured once. If several claims of the title were measured once, only the last one says so."""
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
@@ -202,8 +203,8 @@ class _Writer:
         return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
-        """Return the parts of a text, in which only one place says which claims are open, and the claims whose places
-        were removed. A place is removed if it is a whole sentence, or joined to the text before it."""
+        """Return the parts of a text changed so that open claims are named in one place only, and the claims whose own
+        places were removed. A place is removed if it is a whole sentence, or is joined to the text before it."""
         found, gone = list[_Part](), list[ClaimVerdict]()
         is_first, behind = True, 0
         for at, part in enumerate(parts):
@@ -226,9 +227,9 @@ class _Writer:
         return found, gone
 
     def sentence(self, verdict: ClaimVerdict, *, tagged: bool = False, noted: bool = True) -> Sequence[_Part]:
-        """Return the claim's sentence with its printable number, or a text saying that it is not shown. If a best value
-        is not a gain everywhere, also return its range, and where it is a gain. If all pages of a brief are `tagged`
-        with their source, texts and titles do not repeat the source. `noted` means that a footnote has the range.
+        """Return the claim's sentence with its printable number, or a text saying that it is not shown. For a best
+        value that is not a gain everywhere, return its range and how many points are a gain. If all pages of a brief
+        are `tagged` with their source, the source is not repeated. `noted` means that a footnote has the range.
         """
         if not verdict.is_said:
             return [self.not_said(verdict)]
@@ -245,16 +246,16 @@ class _Writer:
         return [*self._said(verdict, note), *([self._bracketed(notes)] if notes else [])]
 
     def _said(self, verdict: ClaimVerdict, note: str = "") -> list[_Part]:
-        """Return only the sentence, with its printable number and a footnote."""
+        """Return the sentence alone, with its printable number and a footnote."""
         printed = verdict.printed
         if printed and note:
             printed = printed.model_copy(update={"note": note})
         return [printed if isinstance(part, p.Value) and printed else part for part in verdict.claim.sentence.parts]
 
     def _note(self, verdict: ClaimVerdict) -> str:
-        """Return the text of a claim's footnote: the range with the claim's value at one end, and how many points are
-        no gain. The range is left out if a headline shows it, or if another claim states its other end. Return ""
-        without a range.
+        """Return the text of a claim's footnote: the range that has the claim's value at one end, and how many points
+        are no gain. The range is left out if a headline shows it, or if another claim states its other end. Return ""
+        if there is nothing to say.
         """
         ends = {each.claim.bound for each in self.verdicts.values() if each.is_said and _is_alike(each, verdict)}
         if number_of(verdict.claim) in self.headlined:
@@ -294,8 +295,10 @@ class _Writer:
         return self.words["semicolon"].join(dict.fromkeys(self.words[_why_open(each)] for each in verdicts))
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
-        """Return the text in brackets after the sentence: the base if the sentence does not name it, whether its point
-        was measured once, and missing held-out repeats, or without any, how much of a highest value may be chance."""
+        """Return the texts in brackets after the sentence: the base if the sentence does not name it, whether the point
+        was measured once, and which held-out repeats are missing or, without held-out repeats, how much of a highest
+        value may be chance.
+        """
         notes = []
         if verdict.claim.base and not verdict.claim.named:
             notes.append(self.words["said_against"].format(base=base_text(verdict.claim, self.words)))
@@ -322,12 +325,13 @@ class _Writer:
         return notes
 
     def _as_published(self) -> str:
-        """Return a text saying that a value is published, with the publisher's name if there is a single source."""
+        """Return a text saying that a value is published. It names the publisher if there is a single source."""
         by = {source.publisher for source in sources(self.results) if not source.is_own} - {""}
         return self.words["said_published_by"].format(by=by.pop()) if len(by) == 1 else self.words["said_published"]
 
     def _headline(self, element: p.HeadlineElement) -> p.HeadlineElement:
-        """Return the numbers of the first page. A claim that may not be stated has a dash with the reason."""
+        """Return the numbers of the first page. If a claim may not be stated, a dash and the reason replace its
+        number."""
         said = [self.verdicts[each.claim] for each in element.numbers if isinstance(each, p.Said)]
         ends: set[tuple[str, str]] = {(each.claim.points.sql, each.claim.bound) for each in said if each.is_said}
         mixed: set[str] = set()
@@ -346,7 +350,9 @@ class _Writer:
 
     def _undecided(self, left_open: Sequence[ClaimVerdict], said: int) -> p.HeadlineNumber:
         """Return the first page's text on all claims that the repeats leave undecided. `said` is how many claims the
-        page has. If there are several and all are undecided, they are not listed. A single one has its interval."""
+        page has. If there are several and all are undecided, they are not listed. If there is only one, its interval is
+        given.
+        """
         why = self._why_undecided(left_open)
         text = why[0].upper() + why[1:]
         text += "" if 1 < len(left_open) == said else self._bracketed([self._named(left_open)])
@@ -356,8 +362,8 @@ class _Writer:
         return p.HeadlineNumber(value=value, text=_markdown([text]), shows_none=True)
 
     def _mixed(self, verdict: ClaimVerdict) -> p.HeadlineNumber:
-        """Return the number of points with a gain, for a highest or lowest value that is not a gain everywhere. It
-        replaces the sentence and the range, so that nobody takes one end of the range for the result."""
+        """For a highest or lowest value that is not a gain everywhere, return how many points have a gain. This is
+        shown in place of the value, so that nobody takes one end of the range for the result."""
         claim = verdict.claim
         kind = "" if claim.better else "_sided"
         what = "_workloads" if self._varied(claim.points) == ["workload"] else "_points"
@@ -382,7 +388,7 @@ class _Writer:
         return [after[0], low, f"{glued}{after[1]}", high, f"{glued}{after[2]}"]
 
     def _ties(self, verdict: ClaimVerdict) -> str:
-        """Return the phrase for what is called tied at the points of a claim, or "" if none is tied."""
+        """Return the phrase that explains what is called tied at the points of a claim, or "" if no point is tied."""
         if not verdict.tied or not verdict.claim.points.divides:
             return ""
         return meaning_of_tied(
@@ -412,7 +418,7 @@ class _Writer:
         )
 
     def _varied(self, query: p.Query) -> list[p.Dimension]:
-        """Return the dimensions in which the points of a query differ."""
+        """Return the dimensions in which a query's points differ."""
         keys = list(zip(*self.results.rows(query), strict=True))
         return [dim for dim, found in zip(query.dims, keys, strict=False) if len(set(found)) > 1]
 
@@ -423,8 +429,8 @@ class _Writer:
         return "".join(self.words[word].format(n=n) for word, n in counts if n)
 
     def _headline_number(self, number: p.HeadlineNumber | p.Said, ends: set[tuple[str, str]]) -> p.HeadlineNumber:
-        """Return a number of the first page. `ends` are the highest and lowest values named beside it. If they include
-        both ends of a range, the range is not repeated."""
+        """Return a number of the first page. `ends` are the highest and lowest values that the page names. If both ends
+        of a range are among them, the range is not repeated."""
         if isinstance(number, p.HeadlineNumber):
             return number
         verdict = self.verdicts[number.claim]
@@ -438,7 +444,7 @@ class _Writer:
         return p.HeadlineNumber(value=_markdown([self.words["missing"]]), text=_markdown([self.not_said(verdict)]))
 
     def _interval(self, verdict: ClaimVerdict) -> str:
-        """Return the interval of the repeats behind a number, or "" without one."""
+        """Return the interval of the repeats behind a number, or "" if there is none."""
         value, low, high = verdict.printed, verdict.low, verdict.high
         if value is None or low is None or high is None or not all(map(math.isfinite, (low, high))):
             return ""
@@ -449,7 +455,7 @@ class _Writer:
         return self.words["said_repeats"].format(n=verdict.repeats, range=range_, wide=wide)
 
     def _in_one_bracket(self, notes: Sequence[str], within: Sequence[_Part]) -> list[_Part]:
-        """Join the notes and the range, which has its own brackets, within one pair of brackets."""
+        """Put the notes and the range, which already has brackets, into a single pair of brackets."""
         if not within:
             return [self._bracketed(notes)] if notes else []
         begin = within[0]
@@ -460,7 +466,7 @@ class _Writer:
         return [f"{opening}{listed}{self.words['semicolon']}{begin.removeprefix(opening)}", *within[1:]]
 
     def _range(self, verdict: ClaimVerdict) -> Sequence[str | p.Value]:
-        """Return the range after the sentence, from the value to its other end."""
+        """Return the range to print after the sentence, from the claim's value to the other end."""
         claim, ends = verdict.claim, verdict.ends
         if ends is None or claim.says_range:
             return ()
@@ -521,7 +527,7 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 
 
 def _is_open(verdict: ClaimVerdict) -> bool:
-    """Return whether a claim is open, since the repeats do not decide it, so that its sentence is not shown."""
+    """Return whether a claim is open, which means that the repeats do not decide it. Its sentence is then not shown."""
     return verdict.state == "undecided" and not verdict.is_said
 
 
@@ -535,7 +541,8 @@ def _why_open(verdict: ClaimVerdict) -> str:
 
 
 def _is_telling(verdict: ClaimVerdict) -> bool:
-    """Return whether an interval stays within what can be: a ratio is above 0, and a share of one loses at most all."""
+    """Return whether an interval contains only possible values: a ratio is above 0, and nothing can lose more than all
+    of it."""
     same, low = verdict.claim.no_difference, verdict.low
     if same is None or low is None:
         return False
@@ -558,19 +565,19 @@ def _is_alike(one: ClaimVerdict, other: ClaimVerdict) -> bool:
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:
-    """Return how much of a highest value is chance, as text, or "" if that is too little to print."""
+    """Return as text how much of a highest value is chance, or "" if that is too little to print."""
     share = min(verdict.overstated or 0.0, 1.0)
     return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= LEAST_OVERSTATED else ""
 
 
 def sentence_text(verdict: ClaimVerdict, results: Results) -> str:
-    """Return the claim's sentence as plain text, in the form that a brief prints."""
+    """Return the claim's sentence as plain text, as a brief prints it."""
     return _text(p.Prose.of(_Writer({}, results).sentence(verdict, noted=False)).parts, results)
 
 
 def state_numbers(report: p.Report, verdicts: Sequence[ClaimVerdict], results: Results) -> Iterator[StatedNumber]:
-    """Yield a brief's statements: each of its claims in its own words, then each expectation of the spec. Without
-    either, yield the numbers shown in the brief."""
+    """Yield a brief's statements: each of its claims in its own words, then each expectation of the spec. If there are
+    neither, yield the numbers that the brief shows."""
 
     def read(query: p.Query) -> Iterable[tuple[Sequence[p.DimKey | None], float | None]]:
         return results.rows(query).items()
@@ -613,7 +620,7 @@ def _text(parts: Sequence[_Part], results: Results) -> str:
 
 
 def _is_loss(verdict: ClaimVerdict) -> bool:
-    """Return whether a claim's one value is worse than no difference."""
+    """Return whether a claim's only value is worse than no difference."""
     found, same = verdict.value, verdict.claim.no_difference
     if found is None or same is None or verdict.claim.says_range:
         return False
@@ -621,7 +628,7 @@ def _is_loss(verdict: ClaimVerdict) -> bool:
 
 
 def _split(sentence: Sequence[_Part], beside: Sequence[_Part]) -> p.HeadlineNumber:
-    """Split a sentence into the number in large type, with a short beginning and its unit, and the rest."""
+    """Split a sentence into the part in large type (the number with its unit and a short beginning) and the rest."""
     at = next((index for index, part in enumerate(sentence) if isinstance(part, p.Value)), 0)
     before = "".join(part for part in sentence[:at] if isinstance(part, str))
     behind = "".join(part for part in sentence[at + 1 : at + 2] if isinstance(part, str))

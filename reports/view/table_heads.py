@@ -29,7 +29,7 @@ _FIRST, _NAMES = 0.34, 0.45
 """The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
 heads and texts are on one line."""
 _HEAD = 14.0
-"""The width, in multiples of the type size, of a head that stays on one line if there is room."""
+"""The greatest width, in multiples of the type size, of a head that stays on one line if there is room."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type of a full table, as a share of the usual size, and in points."""
 _BOLD = 1.1
@@ -109,7 +109,8 @@ class _Table:
         return (self._first + sum(wanted)) * self._room.smallest <= self._room.width + 1
 
     def scale(self, piece: Sequence[int]) -> float:
-        """Return the type size at which the columns fit side by side, as a share of the usual size."""
+        """Return the type size at which the columns fit side by side, as a share of the usual size. It is never below
+        the smallest size allowed."""
         least, wanted, _ = self._widths(piece)
         for needed in (wanted, least):  # words of the heads are broken last
             scale = min(1.0, (self._room.width + 1) / (self._first + sum(needed)))
@@ -118,8 +119,8 @@ class _Table:
         return self._room.smallest
 
     def part(self, piece: Sequence[int], scale: float) -> TablePart:
-        """Return a piece with the widths of its columns. Columns get the width of their content, then of whole names
-        and heads, and then a share of the remaining width."""
+        """Return a piece of the table with the widths of its columns. A column gets the width of its content, then the
+        width of whole names and heads, and then a share of the remaining width."""
         room = self._room
         least, wanted, liked = self._widths(piece)
         if (self._first + sum(wanted)) * scale > room.width + 1:
@@ -148,8 +149,8 @@ class _Table:
         )
 
     def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float], list[float]]:
-        """Return three widths for each column at the usual type size: for its numbers, for these and the words of its
-        heads, and for texts on one line and short heads."""
+        """Return three widths for each column at the usual type size. The first fits the column's numbers, the second
+        also fits the words of its heads, and the third fits texts on one line and short heads."""
         em, gap = self._em, _GAP * self._em
         heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
         least = [max((_cell_width(cell, em) for cell in self._cells[at]), default=0.0) + gap for at in piece]
@@ -178,7 +179,7 @@ class _Table:
 
 
 def _in_even_lines(width: float, most: float) -> float:
-    """Return the width at which a text's lines are about equally long, with none wider than `most`."""
+    """Return the width at which a text's lines are about equally long and no wider than `most`."""
     lines = math.ceil(width / most)
     return min(most, 1.15 * width / lines) if lines > 1 else width
 
@@ -195,9 +196,9 @@ _MARKS = re.compile(r"<sup\b.*?</sup>", re.DOTALL)
 
 
 def aligned(rows: Sequence[TableRow], decimal: str) -> list[TableRow]:
-    """Return the rows with room added after numbers, so that the decimal signs of a column line up whatever comes after
-    them, such as more digits or a unit. The marks of notes are in the margin and need no room. A column with a range,
-    which has two decimal signs, is aligned to the right.
+    """Return the rows with space added after numbers, so that the decimal signs of a column line up even if more digits
+    or a unit follow some of them. The marks of notes are in the margin and need no space. A column with a range, which
+    has two decimal signs, is aligned to the right.
     """
     tails = [[_tail(cell, decimal) for cell in row.cells] for row in rows]
     ragged = [any(map(_is_range, column)) for column in zip(*(row.cells for row in rows), strict=True)]
@@ -247,8 +248,8 @@ def shared_unit(heads: Sequence[TableHead]) -> str:
 
 
 def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
-    """Return the head's rows. A name that neighbours share spans their columns, as does a unit that all columns below a
-    name share."""
+    """Return the head's rows. A name that neighbours share spans their columns. So does a unit, if all columns below a
+    name share it."""
     depth = max((len(column.heads) for column in columns), default=0) + 1
     lowered = _units_raised(columns)
     found: list[tuple[HeadCell, ...]] = []
@@ -268,8 +269,8 @@ def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
 
 
 def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
-    """Return each column with its group's common unit, which is removed from the column itself, or with "" if there is
-    none."""
+    """Return each column with the unit that its whole group shares, which is removed from the column itself, or with ""
+    if the group shares none."""
     lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)
@@ -281,7 +282,8 @@ def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
 def notes_at_heads(
     lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], keys: Sequence[TableHead]
 ) -> tuple[list[tuple[TableHead, tuple[TableCell, ...]]], list[TableHead]]:
-    """Return the lines and keys of a table. If all values of a line or key have a note, its mark moves to the head."""
+    """Return the lines and keys of a table. If all values of a line or key share a note, the note's mark moves to the
+    head."""
     own = [_of_all(cells) for _, cells in lines]
     lines = [
         (replace(head, notes=_joined(head.notes, notes)), tuple(_without(cell, notes) for cell in cells))
@@ -293,7 +295,7 @@ def notes_at_heads(
 
 
 def _of_all(cells: Sequence[TableCell]) -> tuple[int, ...]:
-    """Return the notes that every cell with a text has."""
+    """Return the notes that all cells with a text share."""
     noted = [cell.notes for cell in cells if cell.html]
     return tuple(note for note in noted[0] if all(note in each for each in noted)) if noted else ()
 
@@ -314,11 +316,12 @@ def marked(cell: TableCell) -> TableCell:
 
 
 _LETTERS = '<span class="letters">'
-"""The start tag of a test's letters, which follow a number."""
+"""The start tag of the letters that show a test's result after a number."""
 
 
 def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words: Words) -> list[TableRow]:
-    """Return the rows of a table with horizontal lines. A shared name has its own line above its rows."""
+    """Return the rows of a table with horizontal lines. A name that several rows share is on its own line above
+    them."""
     if not all(head.heads for head, _ in lines):
         path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
         return [TableRow(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
@@ -365,9 +368,10 @@ def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
 def published_table(
     results: Results, ledger: Ledger, number: int, room: TableRoom, title: str = ""
 ) -> TableView | None:
-    """Return the source's metrics beside those computed from the imported figures, or None if there are none.
+    """Return a table of the source's metrics beside those computed from the imported figures, or None if there are
+    none.
 
-    Computed numbers are recorded like all others, and the published ones have only their source.
+    Computed numbers are recorded like all others, but published ones only name their source.
     """
     words, metrics = results.words, list(imported_briefs.published(results))
     if not metrics:

@@ -23,7 +23,8 @@ from benchbrief.reports.text.number_format import NBSP, Locale, blank_before, wr
 from benchbrief.results.result_messages import shorten_reason
 
 Entry: TypeAlias = str | Mapping[str, str]
-"""A text, or several texts by CLDR plural category (`one`, `few`, `other`) and for single numbers (`=1`)."""
+"""A text, or several texts for different counts: by CLDR plural category (`one`, `few`, `other`) and for single numbers
+(`=1`)."""
 
 _HERE = Path(__file__).parent
 _LOAD = re.compile(
@@ -39,7 +40,7 @@ _SKIPPED = {
     "rate_refused": "refused",
     "rate_broken": "refused",
 }
-"""The statuses that a brief gives to cells that are skipped in the store, by the code of the reason."""
+"""The status that a brief gives to a skipped cell, by the code of the reason for skipping it."""
 
 
 class Words(Mapping[str, str]):
@@ -74,7 +75,7 @@ class Words(Mapping[str, str]):
         return len(self.entries)
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
-        """Add words from other packages: names of measures, threads, facts and properties, by their keys. Benchbrief's
+        """Add another package's words: names of measures, threads, facts and properties, by their keys. Benchbrief's
         own words for facts and properties are not replaced."""
         entries = {**self.entries, **{key: text for key, text in labels.items() if self._may_be(key)}}
         if "threads" not in labels:
@@ -95,7 +96,7 @@ class Words(Mapping[str, str]):
         return key not in self.entries or not key.startswith((OF_FACTS, OF_PROPERTIES))
 
     def with_sentences(self, sentences: Mapping[str, Message]) -> Words:
-        """Return the words with everything needed to translate a run's sentences: their codes, by their
+        """Return the words with everything needed to translate a run's sentences: the codes of the sentences, by their
         English text."""
         return self._with(sentences=sentences)
 
@@ -113,7 +114,7 @@ class Words(Mapping[str, str]):
         return made
 
     def dimension(self, dim: str) -> str:
-        """Return the name of a dimension: the label of a factor, or else the language's word."""
+        """Return the name of a dimension: a factor's label, or else the language's word for the dimension."""
         return self.factors.get(dim) or self.get(dim, dim)
 
     def dimension_within(self, dim: str) -> str:
@@ -130,8 +131,8 @@ class Words(Mapping[str, str]):
         return self._closed_up(known.in_words(self) if self.language != "en" else text)
 
     def said_briefly(self, text: str) -> str:
-        """Return a reason in this language, as `said` does. If the reason has more than two findings, only the first is
-        given, with the number of the others."""
+        """Return a reason in this language, as `said` does. If the reason has more than two findings, return only the
+        first, and the number of the others."""
         known = self.sentences.get(text, text)
         short = shorten_reason(known)
         return (
@@ -146,17 +147,18 @@ class Words(Mapping[str, str]):
             return _PER_CENT.sub(f"{blank_before('%')}%", sentence)
 
     def status_of(self, status: str, reason: str) -> str:
-        """Return the brief's name for the status of a cell. A cell that is skipped in the store may have failed or been
+        """Return the brief's name for the status of a cell. A cell that the store calls skipped may have failed or been
         left out, depending on the reason."""
         said = self.sentences.get(reason)
         return _SKIPPED.get(said.code, status) if status == "skipped" and isinstance(said, Message) else status
 
     def named(self, name: str) -> str:
-        """Return the word for a name from a run, such as a status or a property, or the name itself without one."""
+        """Return the word for a name from a run, such as a status or a property. If there is no word, return the name
+        itself."""
         return self.get(word_of_property(name), name)
 
     def form(self, key: str, count: float) -> str:
-        """Return the text for a count: the one for exactly this number, or else the one for its plural category."""
+        """Return the text for a count: the text for exactly this number, or else the text for its plural category."""
         entry = self.entries[key]
         if isinstance(entry, str):
             return self._filled(entry)
@@ -167,7 +169,7 @@ class Words(Mapping[str, str]):
 
 
 _PER_CENT = re.compile(f"(?<=\\d)[ {NBSP}]?%")
-"""Matches the sign of a percentage in a run's sentence, which has a blank in the terminal."""
+"""Matches the percent sign in a run's sentence, with the blank before it."""
 
 
 def _units(entries: Mapping[str, Entry]) -> Mapping[str, str]:
@@ -188,8 +190,8 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
 
 
 def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
-    """Return a phrase such as "3 of 12 measurements", "one of 12", "all 12" or "the only measurement". `what` may be
-    `ramp`, or `judged` for measurements that could be judged."""
+    """Return a phrase such as "3 of 12 measurements", "one of 12", "all 12" or "the only measurement". If `what` is
+    `ramp`, the phrase counts ramps; if it is `judged`, it counts the measurements that could be judged."""
     only, which, all_of_them = _SOME[what]
     if total == 1:
         return words[only]
@@ -199,8 +201,8 @@ def some_of(words: Words, count: float, total: float, what: str = "measurement")
 
 
 def denied_of(words: Words, key: str, none: str, count: float, total: float, **holes: object) -> str:
-    """Return a sentence saying that something is not true of some measurements. `none` is the sentence for
-    all of them."""
+    """Return a sentence saying that something is not true of some measurements. `none` is the key of the sentence to
+    use if it is true of no measurement."""
     if count == total > 1:
         return words[none].format(total=words.locale.numerals(f"{total:,.15g}"), **holes)
     return counted(words, key, count, which=some_of(words, count, total), **holes)
