@@ -41,8 +41,7 @@ class _Wanted:
     targets: tuple[tuple[_Spot, _Spot], ...]
     series: int | None
     gap: float
-    """The distance in pixels between an arrow's tip and its target, so that the arrow does not cover the target's
-    marker."""
+    """The distance in pixels between an arrow's tip and its target, which keeps the arrow off the target's marker."""
 
 
 def arrow_labels(plot: Plot, texts: Sequence[ChartText]) -> list[ArrowLabel]:
@@ -102,7 +101,7 @@ def _notes(plot: Plot) -> Iterator[_Wanted]:
 
 
 def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
-    """Return the place above a bar's number and brackets."""
+    """Return the place above a bar and above its number and brackets."""
     left, right = plot.bar(trace, point.x)
     over = [each for each in brackets(plot) if each.left <= right and each.right >= left]
     if over:
@@ -183,7 +182,7 @@ class _Covered:
         return Box(left, top, left + width, top + height)
 
     def _crossed(self, left: float, top: float, width: float, height: float, wanted: _Wanted) -> float:
-        """Return the cost of the texts that arrows from a place would cross."""
+        """Return the cost of the texts that the arrows of a label at this place would cross."""
         cost = 0.0
         for target in wanted.targets:
             tip = _nearest(target, (left + width / 2, top + height / 2))
@@ -197,7 +196,7 @@ class _Covered:
         return cost * _TEXT
 
     def _sums(self) -> list[list[float]]:
-        """Return for each cell the sum of the costs above and to the left of it."""
+        """For each cell, return the sum of the costs above and to the left of it."""
         sums = [[0.0] * (self.columns + 1)]
         for row in self.costs:
             above, total, of_row = sums[-1], 0.0, [0.0]

@@ -21,8 +21,8 @@ _LEAST_CONTRAST = 3.0
 
 @dataclass(frozen=True)
 class Bracket:
-    """A line above bars, from the middle of the first to the middle of the last, with its number above. Over a single
-    bar there is only the number."""
+    """A line above bars, from the middle of the first to the middle of the last, with a number above it. Over a single
+    bar, there is only the number."""
 
     trace: Trace
     point: ChartPoint
@@ -36,7 +36,8 @@ class Bracket:
 
 
 def brackets(plot: Plot) -> list[Bracket]:
-    """Return the brackets with a known number, bars below them, and enough room beside their neighbours."""
+    """Return the brackets whose number is known, which have bars below them, and for which there is room beside their
+    neighbours."""
     found: list[Bracket] = []
     shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
     for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):
@@ -90,8 +91,8 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers at both ends of floating bars, and the numbers of other bars if all of them fit clear of
-    intervals and repeats."""
+    """Yield the numbers at both ends of floating bars. If there is room clear of intervals and repeats for the numbers
+    of all other bars, yield these, too."""
     shown = plot.bars_have_numbers
     aside = rings_stand_aside(plot)
     for series, trace in enumerate(plot.chart.traces):
@@ -116,7 +117,7 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
 
 def rings_stand_aside(plot: Plot) -> float:
     """Return how far to the right of the bars' middles to draw the rings of repeats, so that a bar's number does not
-    seem to belong to a ring. Return 0 if the bars are too narrow for both."""
+    seem to belong to a ring. Return 0 if the bars are too narrow for a ring beside the number."""
     bars = [(trace, point) for trace in plot.chart.traces if trace.mark == "bar" for point in trace.points]
     if plot.flat or not plot.bars_have_numbers or not any(point.repeats for _, point in bars):
         return 0.0
@@ -126,8 +127,8 @@ def rings_stand_aside(plot: Plot) -> float:
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
-    """Return whether a bar's number fits at the bar's foot, below the interval or repeats. Above them, it would seem to
-    belong to them."""
+    """Return whether a bar's number fits at the bar's foot, below the interval or the repeats. Above them, the number
+    would seem to belong to them."""
     return min(length, *spread) > room
 
 

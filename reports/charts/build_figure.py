@@ -69,7 +69,7 @@ from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _IN_SLOTS = ("bar", "range")
 _CATEGORIES = (*_IN_SLOTS, "slope", "bracket")
-"""The marks that are drawn at the names of keys rather than along a scale."""
+"""The marks that are drawn at named keys rather than along a scale."""
 _MANY = 12  # series: above this number, only the finding and the table of data have their ends
 _MOST_LEADERS = 4
 """The most series to name in a finding when no series is the highest everywhere."""
@@ -136,7 +136,7 @@ def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
 
 
 def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
-    """Return a sentence on the highest series for each axis and quantity. If there are several quantities, each
+    """For each axis and quantity, return a sentence on its highest series. If there are several quantities, each
     sentence names its own."""
     lines = [d for d in drawn if d.on_axis and d.trace.mark != "range"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
@@ -152,8 +152,8 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
 
 
 def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
-    """Return a phrase for the series that is highest at the points shared by all series, or "" if these are less than
-    half of the points."""
+    """Return a phrase for the series that is highest at the points that all series share, or "" if fewer than half of
+    the points are shared."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
     common = [key for key in keys if all(key in of_one for of_one in values)]
@@ -186,8 +186,8 @@ def _leader(values: Sequence[float]) -> int | None:
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return how many times the next series the leader is, as a range over all points. Return "" if one of the next
-    series' values is not above zero, or if the values are about equal."""
+    """Return how many times as large as the next series the leader is, as a range over all points. Return "" if a value
+    of the next series is not above zero, or if the values are about equal."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:
         return ""
@@ -221,7 +221,8 @@ def staircase_axis(
 
 
 def axis_scale(drawn: Sequence[DrawnSeries], reached: Sequence[float] = ()) -> Scale:
-    """Return an axis scale that covers these values and the values in `reached`. Marks on the x axis are ignored."""
+    """Return an axis scale for these series and the values in `reached`. Marks on the x axis and brackets are
+    ignored."""
     shown = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
     units = {d.series.query.unit for d in shown}
     if len(units) != 1:
@@ -262,8 +263,8 @@ def label_with_unit(label: str, unit: str) -> str:
 
 
 def without_shared_end(label: str, other: str) -> str:
-    """Shorten `Throughput, Sessions` to `Throughput` if the other axis is `p99 read latency, Sessions`, which keeps the
-    shared end."""
+    """Shorten `Throughput, Sessions` to `Throughput` if the other axis is called `p99 read latency, Sessions`, so that
+    only one of them shows the shared end."""
     comma = locale().listed(("", ""))
     places = (found.start() for found in re.finditer(re.escape(comma), label))
     return next((label[:at] for at in places if other.endswith(label[at:])), label)
@@ -307,7 +308,7 @@ class Drawing:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     key: str = ""
-    """The explanation of numbers beside a curve's points, of pale bars, and of small rings."""
+    """The explanation of pale bars, small rings, and the numbers beside a curve's points."""
     message: str = ""
     """The finding that the figure shows if the author did not write one."""
 
@@ -324,8 +325,8 @@ class _Remarks:
     rings: bool = False
     """Whether single repeats are drawn."""
     rings_of_points: bool = True
-    """Whether each ring belongs to one point, instead of to a number such as a maximum, which is computed from several
-    points."""
+    """Whether each ring belongs to one point. A ring may also belong to a number such as a maximum, which is computed
+    from several points."""
     placed: set[str] = field(default_factory=set)
     """The notes whose points exist."""
 
@@ -432,8 +433,8 @@ def _is_tangled(drawn: Sequence[DrawnSeries]) -> bool:
 
 
 def _as_bars(figure: plan.FigureElement, x_dim: str | None, drawn: Sequence[DrawnSeries]) -> plan.FigureElement | None:
-    """Return a figure with bars instead of lines if each line has just one point, all at the same place, since such
-    lines show nothing along the x axis. Return None for other figures, or if points are missing."""
+    """Return a figure with bars instead of lines if each line has only one point, all at the same place. Such lines
+    show nothing along the x axis. Return None for other figures, or if points are missing."""
     lines = [d for d in drawn if d.trace.mark == "line" and not d.trace.ideal and d.has_values]
     measured = {key for d in lines for key in d.keys}
     if not x_dim or x_dim == "time" or figure.log_y or len(lines) < 2 or len(measured) != 1:
@@ -455,9 +456,9 @@ def finished(
 ) -> Drawing:
     """Return everything about a figure except its place on the page.
 
-    `notes` are the texts of its `point_notes`, and None means that the numbers are filled in here. `columns` are the
-    columns of the tables beside the figure. `reach` holds values of other figures, in base units, that the axes also
-    cover.
+    `notes` are the texts of its `point_notes`. If they are None, the numbers of the texts are filled in here. `columns`
+    are the columns of the tables beside the figure. `reach` holds values of other figures, in base units, that the axes
+    also cover.
     """
     figure, drawn, x_dim, along, kind = sketch.figure, sketch.drawn, sketch.x_dim, sketch.along, sketch.kind
     stairs, chosen, remarks = sketch.stairs, sketch.chosen, sketch.remarks
@@ -527,7 +528,7 @@ def finished(
 
 
 def _as_labelled(drawn: DrawnSeries) -> Trace:
-    """Return the trace with each bar of nodes as high as its label, which is rounded up."""
+    """Return the trace with values in nodes rounded up, so that bars are as high as their labels say."""
     trace, unit = drawn.trace, drawn.series.query.unit
     if not trace.stands_in_slot:
         return trace
@@ -539,7 +540,7 @@ def _as_labelled(drawn: DrawnSeries) -> Trace:
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:
-    """Return whether a series shows how one thing compares with another, unless it is drawn as bars from zero."""
+    """Return whether a series shows how one thing compares with another. Bars from zero do not count."""
     query = drawn.series.query
     return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 
@@ -605,8 +606,8 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
 def _with_level_names(
     figure: plan.FigureElement, keys: Mapping[str, tuple[plan.LabelledKey, ...]], results: Results
 ) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the keys of a figure. If a factor colours lines or has panels, its name is added to levels that would be
-    unclear alone, because no axis shows it."""
+    """Return the keys of a figure. If a factor distinguishes lines by colour, or panels, no axis shows its name. The
+    name is then added to levels that would be unclear without it."""
     known = {dim: results.plan.factors[dim] for dim in keys if dim in results.plan.factors}
     named = {figure.panel_dim, *(series.color_dim for series in figure.series)}
     return {
@@ -618,7 +619,7 @@ def _with_level_names(
 
 
 def _axis_of_keys(dim: str, kind: XKind, results: Results) -> Scale:
-    """Return the scale of an x axis that shows the keys of a dimension. A factor's keys are in its unit."""
+    """Return the scale of an x axis with the keys of a dimension. A factor's keys are in the factor's unit."""
     factor = results.plan.factors.get(dim)
     if factor is None or factor.unit is None or kind == "category":
         return Scale(1.0, UNIT_OF_DIM.get(dim, ""))
@@ -630,7 +631,7 @@ def _numbered(value: DimKey) -> plan.LabelledKey:
 
 
 def moments_in_gaps(seconds: Iterable[float]) -> set[float]:
-    """Return one moment within each gap, at which the line breaks. A gap is a step longer than 2.5 times the median
+    """Return one moment in each gap, so that the line breaks there. A gap is a step longer than 2.5 times the median
     step."""
     steps = list(pairwise(sorted(seconds)))
     usual = statistics.median(b - a for a, b in steps) if steps else 0.0
@@ -762,7 +763,7 @@ def _is_due(series: plan.Series, x_dim: str, at: Mapping[str, DimKey], results: 
 def _moments(
     series: plan.Series, where: Mapping[str, DimKey], keys: Sequence[plan.LabelledKey], results: Results
 ) -> tuple[plan.LabelledKey, ...]:
-    """Return the times of a series, and one more time in each of its gaps."""
+    """Return the times of a series, and one more time in each gap between them."""
     own = results.keys(series.query, "time", **where)
     gaps = (_numbered(at) for at in moments_in_gaps([v for v in own if not isinstance(v, str)]))
     return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
@@ -797,8 +798,10 @@ def _point(
 def _are_of_the_point(
     repeats: Sequence[float], value: float, query: plan.Query, at: Mapping[str, DimKey], results: Results
 ) -> bool:
-    """Return whether the repeats' own values are of the value's point. A highest or lowest value over several loads is
-    one of means, and each repeat may have its own at another load: then their mean isn't the value."""
+    """Return whether the repeats' values belong to the same point as the value. If the value is the highest or lowest
+    of several loads' means, a repeat may have its own highest or lowest value at another load. In that case the mean of
+    the repeats differs from the value.
+    """
     loads: dict[Curve, set[tuple[float | None, float | None]]] = {}
     for cell in results.cells_behind(query, **at):
         if cell.status == "ok":
@@ -832,7 +835,7 @@ def _detail(
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
-    """Place a mark on the x axis, where it may lie between two categories."""
+    """Place a mark on the x axis. If the axis has categories, the mark may be between two of them."""
     x = None if point.y is None else point.y * parse_unit(unit).factor
     if x is not None and kind == "category":
         pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
@@ -843,11 +846,11 @@ def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKi
 def _interval(
     series: plan.Series, values: Sequence[float], drawn: float, results: Results
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return Student's interval around the drawn value, at the brief's level. The width of the interval comes from the
-    values of the single repeats.
+    """Return Student's interval around the drawn value, at the brief's level. Its width comes from the spread of the
+    single repeats.
 
-    The drawn value is computed over all repeats (as a ratio of means, or a percentile of merged histograms), so it may
-    differ from their mean.
+    The drawn value is computed from all repeats together (as a ratio of means, or a percentile of merged histograms),
+    so it may differ from their mean.
     """
     low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
     if low is None or high is None or series.query.signed:
@@ -908,7 +911,7 @@ def _explain_rings(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Note what the rings of a series are, and whether some repeats have none."""
+    """Add a footnote on the meaning of a series' rings, and on whether some repeats have no ring."""
     if any(_leaves_repeats(series, point, key, where, results) for point, key in zip(points, keys, strict=True)):
         remarks.notes[results.words["repeats_elsewhere"]] = None  # the rings that are drawn are of their point
     elif any(p.repeats for p in points):
@@ -921,8 +924,8 @@ def _explain_rings(
 def _without_non_positive(
     drawn: list[DrawnSeries], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
 ) -> list[DrawnSeries]:
-    """Drop the values that a logarithmic axis can't show. `log` says for the right and the left axis whether it is
-    logarithmic."""
+    """Drop the values that a logarithmic axis can't show. `log` tells whether the right axis (True) and the left axis
+    (False) are logarithmic."""
     dropped = 0
     found = []
     for d in drawn:

@@ -1,7 +1,7 @@
-"""The data of a chart: its series, their points and looks, and its axes.
+"""The data of a chart: its series, with their points and looks, and its axes.
 
-Colours follow Okabe and Ito's (jfly.uni-koeln.de/color), with changes. Their order makes the first four, and all
-neighbours, differ in lightness. Shapes and dashes distinguish series when printed without colour.
+Colours follow Okabe and Ito's (jfly.uni-koeln.de/color), with changes. They are ordered so that the first four, and all
+neighbours, differ in lightness. Shapes and dashes distinguish series that are printed without colour.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
 TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
 
 MOST_COLOURS = 3 * len(PALETTE)
-"""The palette, its tints, and its shades."""
+"""The number of colours in the palette, its tints and its shades."""
 
 
 def palette_colour(place: int) -> str:
-    """Return the colour of a place: from the palette, then a tint, then a shade. After that, the colours repeat with
-    other shapes and dashes."""
+    """Return the colour of a place. The palette comes first, then its tints, then its shades. After that, the colours
+    repeat with other shapes and dashes."""
     colour = PALETTE[place % len(PALETTE)]
     mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -39,7 +39,7 @@ def palette_colour(place: int) -> str:
 
 
 def _turned(place: int, among: int) -> int:
-    """Return the index of a shape or dash for a place, so that series with the same hue get different ones."""
+    """Return the index of a shape or dash for a place, so that series of the same hue get different ones."""
     return (place + place // len(PALETTE)) % among
 
 
@@ -48,11 +48,12 @@ XKind = Literal["category", "steps", "log", "linear"]
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """`x` is a number, or the index of a category. If `y` is None, the point is a gap. `low` and `high` are the ends of
-    a confidence interval. `repeats` are the values of single repeats, drawn if they are too few for an interval.
+    """A point of a series. `x` is a number, or the index of a category. If `y` is None, the point is a gap. `low` and
+    `high` are the ends of a confidence interval. `repeats` are the values of single repeats, which are drawn if they
+    are too few for an interval.
 
     An `upright` point is the place of a rule on the x axis. A `hollow` point is a rate that did not keep its promise. A
-    `late` point is a rate at which the load generator was late, so that nothing is known about it.
+    `late` point is a rate at which the load generator was late, so that nothing is known about the rate.
     """
 
     x: float
@@ -89,7 +90,7 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class RefusedPlace:
-    """A rate on the x axis that has no value, because the promise was broken there or the load was `beyond` the
+    """A rate on the x axis that has no value, because the promise was broken there or because the load was `beyond` the
     generator."""
 
     x: float
@@ -98,10 +99,11 @@ class RefusedPlace:
 
 @dataclass(frozen=True)
 class Trace:
-    """One series. `color` is its place in the palette, or None for the colour of the text. A `given` colour replaces
+    """One series. `color` is its place in the palette, or None for the colour of the text. A `given` colour overrides
     the palette's.
 
-    A `loose` line is drawn as points only, since names such as those of workloads are not connected.
+    A `loose` line is drawn as points only, because its keys are names, such as those of workloads, which no line should
+    connect.
     """
 
     name: str
@@ -127,7 +129,7 @@ class Trace:
 
     @property
     def whole(self) -> bool:
-        """Whether the values are written without decimals even if another series has decimals, such as 3 nodes beside
+        """Whether the values are written without decimals even if another series has decimals, such as 3 nodes next to
         4.74."""
         return self.counted and all(p.y is None or p.y == int(p.y) for p in self.points)
 
@@ -159,11 +161,11 @@ class Trace:
 
 @dataclass(frozen=True)
 class XAxis:
-    """`category` has one slot for each of `categories`, `steps` shows whole numbers, and `log` and `linear` show
-    numbers.
+    """The x axis. A `category` axis has one slot for each of `categories`, a `steps` axis shows whole numbers, and
+    `log` and `linear` axes show numbers.
 
     `ticks` are the values to mark, if they are few enough. If there are none, round numbers are marked. `open` are the
-    candidates of an adaptive ramp at which nothing was measured, which get small marks.
+    candidates of an adaptive ramp at which nothing was measured. They get small marks.
     """
 
     title: str
@@ -182,7 +184,7 @@ class XAxis:
 
 
 def with_remark(title: str, remark: str) -> str:
-    """Return the title of an axis with a remark added inside its brackets, such as `Latency (s, log scale)`."""
+    """Return the title of an axis with a remark within its brackets, such as `Latency (s, log scale)`."""
     if not remark:
         return title
     return f"{locale().listed((title[:-1], remark))})" if title.endswith(")") else f"{title} ({remark})"
@@ -198,7 +200,7 @@ class ChartNote:
 
 @dataclass(frozen=True)
 class Reach:
-    """Values from other figures of the same measure that a chart's axes must cover besides its own."""
+    """Values of other figures with the same measure, which a chart's axes must cover besides its own values."""
 
     left: tuple[float, ...] = ()
     right: tuple[float, ...] = ()
@@ -260,7 +262,8 @@ class Ticks:
 
 
 def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
-    """Return ticks from zero (or a round number below it) to a round number at or above the largest value."""
+    """Return ticks from zero (or from a round number below the values) to a round number at or above the largest
+    value."""
     found = list(values)
     top, bottom = max([*found, 0.0]), min([*found, 0.0])
     if top == bottom:
@@ -277,8 +280,8 @@ def ticks_between(low: float, high: float, wanted: int) -> Ticks:
 
 
 def ticks_around_one(values: Iterable[float]) -> Ticks:
-    """Return ticks that reach as far above 1 as below it, for ratios near 1. They reach at least a tenth, so that noise
-    looks small."""
+    """Return ticks that reach as far above 1 as below it, for ratios near 1. They extend at least a tenth to each side,
+    so that noise looks small."""
     step = _nice_step(max(0.1, *(abs(value - 1) for value in values)) / 2)
     return _ticks(round(1 / step) - 2, round(1 / step) + 2, step)
 
@@ -345,8 +348,8 @@ def _power_label(value: float) -> str:
 
 
 def divisor_for(largest: float) -> tuple[float, str]:
-    """Return the divisor for numbers up to this one, and the letter for it. They apply from ten million on, where texts
-    write all digits."""
+    """Return the divisor for the numbers on an axis up to `largest`, and its letter. From ten million on, axes use
+    letters, while texts write all digits."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if largest >= size and largest >= 1e7:
             return size, letter
@@ -361,8 +364,8 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Estimate a text's width in pixels. A full-width character is as wide as it is high; all others are about 0.6 of
-    that."""
+    """Estimate a text's width in pixels. A full-width character is as wide as it is high; other characters are about
+    0.6 times as wide."""
     wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
     return wide * size
 
@@ -395,7 +398,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A text for a point at (x, y) pixels."""
+    """A text for a point, which is (x, y) in pixels."""
 
     text: str
     x: float
@@ -426,9 +429,10 @@ _PLACES = (
 def place_labels(
     labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
 ) -> tuple[Place | None, ...]:
-    """Choose for each label, in order, the place that covers the fewest points, lines and earlier labels.
+    """Choose for each label, in order, the place where it covers the fewest points, lines and earlier labels.
 
-    The place is None if a third of a label would cover others, since a missing label is better than an unreadable pair.
+    The place is None if a third of the label would cover others, since a missing label is better than two unreadable
+    ones.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]

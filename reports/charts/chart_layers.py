@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""The largest width of a text in pixels, which is wider than any figure. The converter would take minutes for thousands
-of characters."""
+"""The largest width of a text in pixels, which no figure exceeds. Without this limit, the converter would take minutes
+for thousands of characters."""
 _TITLE = 30
 """The pixels for a chart's own title. On a page, the title is written beside the figure instead."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
@@ -181,7 +181,7 @@ def _layer(rows: Sequence[Mapping[str, Any]], mark: str, look: Mapping[str, Any]
 
 
 def _where(condition: str, layer: Layer) -> Layer:
-    """Return a layer limited to the rows that meet a condition."""
+    """Return the layer with only those rows that meet a condition."""
     return {**layer, "transform": [{"filter": condition}]}
 
 
@@ -192,7 +192,8 @@ def _path(rows: Sequence[dict[str, Any]]) -> Layer:
 
 
 def _paper(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return paper-coloured boxes behind texts among the marks, above the grid lines but below all marks."""
+    """Return paper-coloured boxes behind the texts that are among the marks. The boxes hide grid lines, but no
+    marks."""
     rows = []
     for text in (each for each in texts if each.inside):
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
@@ -207,7 +208,7 @@ def _empty(x: Encoding, y: Encoding) -> Layer:
 
 
 def _base_line(plot: Plot) -> list[Layer]:
-    """Return the line that replaces the x axis's own line if it does not lie at the bottom of the plot area."""
+    """If the x axis does not lie at the bottom of the plot area, return the line to draw in its place."""
     if plot.base is None:
         return []
     line = {"x": 0.0, "y": plot.base_pixel, "x2": plot.width}
@@ -280,13 +281,13 @@ def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bo
 
 
 def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
-    """Return an expression for a tick's text, so that this module writes the labels instead of the
-    renderer's locale."""
+    """Return an expression for a tick's text. With it, this module chooses the labels, and not the renderer's
+    locale."""
     return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
 
 
 def _inside(plot: Plot, trace: Trace) -> Trace:
-    """Cut an ideal off where it leaves the plot area. Other traces stay unchanged, since the axis covers all their
+    """Cut an ideal off where it leaves the plot area. Other traces stay unchanged, because the axis covers all their
     values."""
     ticks = plot.y_right if trace.right and plot.y_right else plot.y
     if not trace.ideal or ticks.log:
@@ -434,7 +435,7 @@ def _bracket(plot: Plot, trace: Trace) -> list[Layer]:
 
 
 def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
-    """Return a line across the plot area, or one that rises from the x axis for an upright point."""
+    """Return a line across the plot area or, for an upright point, a line that rises from the x axis."""
     layers = []
     look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
     for point in trace.points:
@@ -449,7 +450,7 @@ def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
 
 
 def _write(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return a single layer for all texts of one kind, since each layer takes time."""
+    """Return a single layer for all texts of each kind, because every layer takes time."""
     kinds: dict[tuple[str, float, bool, int | None, bool], list[ChartText]] = {}
     for text in sorted(texts, key=lambda each: each.inside):
         kinds.setdefault((text.align, text.size, text.bold, text.series, text.inside), []).append(text)

@@ -31,15 +31,15 @@ _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
 _MOST_POINTED_AT = 3
-"""The most marks that get labels with arrows. Beyond that, the legend names them."""
+"""The most marks that get labels with arrows. If there are more, the legend names them."""
 _NEAR = 2 / 3
-"""An axis has 1 in its middle if all its ratios lie between this number and its inverse."""
+"""If all ratios lie between this number and its inverse, their axis has 1 in its middle."""
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 _WIDEST_BAR = 64.0
 """The largest width of a bar in pixels. A few very wide bars would look like slabs."""
 _CROPPED = 0.25
-"""The share of the largest value above which the smallest value must be for the x axis of curves to begin near it,
-since curves need no zero."""
+"""The x axis of curves need not begin at zero. It begins near the smallest value if that is more than this share of the
+largest."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class LegendItem:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of one of several panels: the space at its sides, which sides have axis numbers, and how many lines its
-    heading has."""
+    """The frame of one of several panels: the space at its sides, the sides that have axis numbers, and the number of
+    lines in its heading."""
 
     left: float
     right: float
@@ -98,7 +98,7 @@ def common_margins(plots: Iterable[Plot]) -> Margins:
 @dataclass
 class Plot:
     """The sizes in pixels of a plot area and its surroundings. With a `frame`, the plot is one of several panels.
-    `least` is the least free space around the plot area, taken from the drawing beside it."""
+    `least` is the least free space around the plot area, which depends on the drawing beside it."""
 
     chart: Chart
     outer_width: float
@@ -111,7 +111,7 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """The pixels by which the texts above the plot area are raised to be level with a neighbour's."""
+    """By how many pixels the texts above the plot area are raised to be level with those of the figure beside it."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -174,8 +174,8 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal because their categories' names would be cut off below
-        upright bars."""
+        """Return whether the bars are horizontal, because upright bars have too little room below them for their
+        categories' names."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):
@@ -330,7 +330,8 @@ class Plot:
         return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
     def _room_below_bars(self) -> float:
-        """Return the pixels needed below the plot area for the number of the lowest bar, above the names."""
+        """Return the pixels needed below the plot area for the number of the lowest bar, which comes above the
+        names."""
         lowest = min(
             (v for t in self.chart.sharing if t.mark == "bar" for p in t.points for v in p.extent), default=0.0
         )
@@ -345,13 +346,13 @@ class Plot:
         return tuple(t for t in self.chart.traces if t.stands_in_slot)
 
     def is_pointed_at(self, trace: Trace) -> bool:
-        """Return whether a label with an arrow names a mark instead of the legend."""
+        """Return whether a mark is named by a label with an arrow, instead of in the legend."""
         marks = [t for t in self.chart.traces if t.mark == "rule" and any(p.y is not None for p in t.points)]
         return not self.frame and not self.direct and len(marks) <= _MOST_POINTED_AT and any(t is trace for t in marks)
 
     @cached_property
     def named_at_end(self) -> Trace | None:
-        """The only level line across bars, if its name is short enough to be written at its right end."""
+        """The only level line across bars, if its name is short enough to be written at the line's right end."""
         rules = [t for t in self.chart.traces if t.mark == "rule"]
         level = len(rules) == 1 and all(p.y is not None and not p.upright for p in rules[0].points)
         if not level or self.frame or not self.has_bars or text_width(rules[0].name, SMALL) > 0.15 * self.outer_width:
@@ -359,11 +360,11 @@ class Plot:
         return rules[0]
 
     def shows(self, trace: Trace) -> bool:
-        """Return whether any part of a trace is visible. An ideal may leave the plot area at once."""
+        """Return whether any part of a trace is visible. An ideal may be outside the plot area from its first point."""
         return not trace.ideal or any(p.y is not None and p.y < self.y.high for p in trace.points)
 
     def place(self, trace: Trace) -> int:
-        """Return the index of a trace among those in a slot."""
+        """Return a trace's index among the traces in a slot."""
         return next(place for place, one in enumerate(self.in_slots) if one is trace)
 
     @property
@@ -372,7 +373,7 @@ class Plot:
         return bool(bars) and self.y_right is None and self._fit_bars(self.number_at(p) for t in bars for p in t.points)
 
     def number_at(self, point: ChartPoint) -> str:
-        """Return a bar's number as text. If the bars are too narrow, the % is left out, since the axis shows it."""
+        """Return a bar's number as text. If the bars are too narrow, the % is left out, because the axis has it."""
         short = point.text.removesuffix("%").rstrip(NBSP)
         bars = [t for t in self.chart.traces if t.mark == "bar"]
         whole = short == point.text or not self.chart.left.endswith("(%)")
@@ -386,12 +387,13 @@ class Plot:
 
     @property
     def slot_gap(self) -> float:
-        """The share of a category's slot that stays empty. It is enlarged if bars would be too wide."""
+        """The share of a category's slot that stays empty. It grows if bars would otherwise be too wide."""
         slot = (self.height if self.flat else self.width) / max(1, len(self.chart.x.categories))
         return max(SLOT_GAP, 1 - _WIDEST_BAR * max(1, len(self.in_slots)) / slot)
 
     def bar(self, trace: Trace, index: float) -> tuple[float, float]:
-        """Return the left and right edges of a bar in the category `index`, matching the renderer's band scales."""
+        """Return the left and right edges of a bar in the category `index`. They agree with the renderer's band
+        scales."""
         place, of = self.place(trace), len(self.in_slots)
         slot = (self.height if self.flat else self.width) / len(self.chart.x.categories)
         room = slot * (1 - self.slot_gap)
@@ -474,7 +476,7 @@ def shorten(text: str, width: float, size: float = TEXT) -> str:
 def heading_lines(text: str, width: float) -> list[str]:
     """Return the heading of a panel, on two lines if needed. The type is bold.
 
-    A word that is wider than the panel continues on the next line, and may take a third one.
+    A word that is wider than the panel continues on the next line, so that there may be a third line.
     """
     room = width / 1.08
     parted = " ".join(" ".join(_fitting(word, room)) for word in text.split(" "))
@@ -482,9 +484,10 @@ def heading_lines(text: str, width: float) -> list[str]:
 
 
 def _fitting(word: str, width: float) -> list[str]:
-    """Split a word that is wider than a line after a `-`, `_`, `/` or `.` in it, or else with a hyphen.
+    """Split a word that is wider than a line. It is split after a `-`, `_`, `/` or `.` if possible, and otherwise with
+    a hyphen.
 
-    After three parts, the rest stays whole, since a heading has at most three lines.
+    After three parts, the rest stays whole, because a heading has at most three lines.
     """
     found: list[str] = []
     while len(found) < 3 and text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
@@ -502,8 +505,8 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 _BEYOND = 2.0
-"""How many times the largest measured value an axis may reach in order to show a line for comparison, such as an ideal.
-"""
+"""How many times the largest measured value an axis may extend to, in order to show a line for comparison, such as an
+ideal."""
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
@@ -560,7 +563,7 @@ class ChartText:
 
 
 def _short_title(title: str, width: float) -> str:
-    """Return an axis's title, without the place that it names if it is too wide."""
+    """Return an axis's title. If it is too wide, the place that it names is left out."""
     named = re.fullmatch(rf"(.+?){re.escape(locale().listed(('', '')))}.*?( \([^()]+\))?", title)
     if named and text_width(title, TEXT) > width:
         title = named[1] + (named[2] or "")
@@ -568,7 +571,8 @@ def _short_title(title: str, width: float) -> str:
 
 
 def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[ChartText]:
-    """Return titles above the plot area, where they can be horizontal, from `left` on and as wide as `width`."""
+    """Return the titles of the left and the right axis. They are above the plot area, where they can be horizontal,
+    from `left` on and within `width`."""
     right = shorten(chart.right_title, width / 2 if chart.left else width) if chart.right else ""
     room = width - (text_width(right, TEXT) + 12 if right else 0)
     found = [ChartText(_short_title(chart.left_title, room), left, y, "left", SOFT)]
@@ -623,7 +627,7 @@ def rows_for(panels: int, width: float) -> int:
 
 def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins = NO_MARGINS) -> tuple[Panel, ...]:
     """Return the place of each chart. Several charts share one range of values and have plot areas of the same size. A
-    single chart gets at least the margins `least`."""
+    single chart has margins of at least `least`."""
     if len(charts) == 1 and not charts[0].heading:
         return (Panel(Plot(charts[0], width, height, least=least)),)
     shared = [
@@ -677,8 +681,8 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
 
 
 def _labels_between(plot: Plot) -> float:
-    """Return the pixels needed between plot areas for the halves of tick labels that extend beyond their ends, and a
-    blank."""
+    """Return the pixels needed between plot areas for a blank and for the halves of tick labels that extend beyond the
+    ends."""
     if plot.chart.x.kind == "category":
         return 0.0
     labels = tick_labels(plot.x_ticks)

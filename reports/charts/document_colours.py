@@ -1,8 +1,8 @@
 """Gives each hardware, workload, level or quantity of a brief one colour in all figures.
 
 Colours are assigned in the spec's order: first to the keys of each dimension that colours a figure, then to the labels
-of other series. So the order within a figure has no influence, and leaving something out of one figure changes no
-colour in another.
+of other series. So neither the order within a figure nor leaving something out of one figure changes a colour in
+another figure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchbrief.reports.data.place_labels import keys_in_order
 
 @dataclass(frozen=True)
 class Colour:
-    """A place in the palette, which also determines shape and dash. `given` is a colour that replaces the palette's."""
+    """A place in the palette, which also determines shape and dash. A `given` colour overrides the palette's."""
 
     place: int
     given: str = ""
@@ -34,8 +34,8 @@ class DocumentColours:
     of_label: Mapping[str, Colour] = field(default_factory=dict)
 
     def of_series(self, figure: p.FigureElement, series: p.Series, plan: p.Plan) -> Colour:
-        """Return the colour of a series without a `color`. It is the colour of a key that only this series has in the
-        figure, or else of the series' label."""
+        """Return the colour of a series without a `color`. If the series has a key of its own in the figure, this is
+        the key's colour. Otherwise, it is the colour of the series' label."""
         own = _only_key(series, plan)
         others = [_only_key(each, plan) for each in figure.series if each is not series and each.mark != "bracket"]
         if own and own in self.of_key and own not in others:
@@ -52,7 +52,7 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
     beside: set[str] = set()
-    """The labels of series that are drawn beside series of a key."""
+    """The labels of series that are drawn beside the series of a key."""
     for figure in figures:
         for series in figure.series:
             if dim := series.color_dim:

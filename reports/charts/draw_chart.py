@@ -1,7 +1,7 @@
 """Draws charts as vector SVG, and gives the page's script their points and legends.
 
 `chart_layers.py` describes the drawing, and the converter draws it. Text stays text, in the page's own font. The script
-(`templates/base/figure.js`) draws nothing, and the page shows the same figure without it.
+(`templates/base/figure.js`) draws nothing: without it, the page shows the same figure.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ Script = Mapping[str, object]
 def script_data(
     figure: DrawnFigure, drawn: Sequence[DrawnSeries], number: int, words: Words, *, with_cells: bool
 ) -> Script:
-    """Return the data for the page's script: `series` has the name and box of each toggle, and `points` has the series,
-    box and tooltip lines of each point. With `with_cells`, the lines name the point's cells.
+    """Return the data for the page's script. `series` has the name and the box of each toggle, and `points` has the
+    series, the box and the tooltip lines of each point. With `with_cells`, the lines name the point's cells.
 
     A box is left, top, width and height in pixels of the drawing.
     """
@@ -159,7 +159,7 @@ def draw(
     charts: Sequence[Chart], width: int, height: int, font: str, converter: Converter, least: Margins = NO_MARGINS
 ) -> DrawnFigure:
     """Return the charts as an SVG document of `width` x `height` pixels: one chart, or panels with shared axes and one
-    legend. A single chart gets the margins `least`.
+    legend. A single chart has margins of at least `least`.
 
     At least one point must have a value. The attribute `data-series` of a group names its trace in the chart. Raises
     NotDrawn.
@@ -202,8 +202,8 @@ def lower_drawing(
 def draw_for_phone(
     charts: Sequence[Chart], font: str, converter: Converter, gaps: Gaps, data: Callable[[DrawnFigure], Script]
 ) -> Callable[[], tuple[str, Script] | None]:
-    """Return a function that draws the charts for a phone, once, and returns the drawing with the page script's `data`
-    for it, or None if the charts can't be drawn."""
+    """Return a function that draws the charts for a phone, once only. It returns the drawing and the page script's
+    `data` for the drawing, or None if the charts can't be drawn."""
     written = locale()
 
     @cache
@@ -253,9 +253,10 @@ def _prefixed(svg: str, prefix: str) -> str:
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 PHONE = 340
-"""The width of a second drawing for the screen of a phone."""
+"""The width of the second drawing, which is for a phone's screen."""
 SLIDE = (720, 208)
-"""The size of a figure for a slide. It is shown 1.6 times as large, on a slide 1,136 wide, to be readable from afar."""
+"""The size of a figure for a slide. To be readable from afar, the figure is shown 1.6 times as large, on a slide 1,136
+wide."""
 HIGHEST_ON_SLIDE = 280
 """The largest height of a figure that still fits below a two-line heading."""
 
@@ -268,8 +269,8 @@ LEAST_PLOT = 152
 
 
 def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[1], least: Margins = NO_MARGINS) -> int:
-    """Return the height in pixels of a figure of this width, which is usually `usual` for a single chart. Plot areas
-    stay readable however long the texts are."""
+    """Return the height in pixels of a figure of this width. For a single chart, it is mostly `usual`. However long the
+    texts are, plot areas stay readable."""
     if not charts:
         return usual
     rows = rows_for(len(charts), width)
@@ -292,8 +293,8 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures for placing side by side, all with as much room above as the tallest head needs. Either all
-    figures have a claim, or (with `own`) only those whose author wrote one."""
+    """Return figures for placing side by side, each with as much room above it as the tallest head needs. If a figure
+    lacks a claim, only the figures in `own`, whose authors wrote their claims, keep theirs."""
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     heads = [_head_height(figure, words) for figure in figures]
@@ -314,7 +315,7 @@ def slide_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def card_size(cards: Sequence[Card], *, slides: bool) -> float:
-    """Return the type size in points at which the longest number fits its card when the cards are side by side."""
+    """Return the type size in points at which the longest number fits its card if the cards are side by side."""
     longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
     most, width = (54.0, 740) if slides else (19.0, 460)
     return round(min(most, (width / max(1, len(cards)) - 20) / longest), 1)

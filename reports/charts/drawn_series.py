@@ -1,4 +1,4 @@
-"""The series of a figure, with the details of each point, the events drawn with them, and their data for download."""
+"""The series of a figure, with the details of each point, the events drawn over them, and the data for download."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Detail:
     cells: tuple[str, ...]
     mark: str = ""
     in_files: str = ""
-    """The point's place as written in the figure's data file: an amount in base units, without its unit."""
+    """The point's place as the figure's data file has it: an amount in base units, without the unit."""
     end: float | None = None
     """The upper end of a range that begins at `value`."""
     left_out: bool = False
@@ -61,8 +61,8 @@ class Detail:
 
 @dataclass(frozen=True)
 class DrawnSeries:
-    """A series: its label in words, its trace, and its points. The trace is in base units at first, and in axis units
-    in a Drawing."""
+    """A series: its label in words, its trace, and its points. The trace is in base units at first, and in the axis's
+    units once it is part of a Drawing."""
 
     series: plan.Series
     label: str
@@ -76,15 +76,14 @@ class DrawnSeries:
     along: str = ""
     """The dimension of the points' keys."""
     write: Callable[[float], str] = field(default=automatic, compare=False)
-    """Writes a value of the axis as the brief writes all numbers of this kind."""
+    """Writes a value of the axis as the brief writes all such numbers."""
     where: Mapping[str, DimKey] = field(default_factory=dict)
     """The keys that all points of the series share."""
     keys: tuple[DimKey, ...] = ()
     """The key of each point along the dimension of the series."""
 
     def points_at(self, at: Mapping[str, DimKey]) -> list[int]:
-        """Return the indices of the measured points at these keys. For a time, return the nearest one that
-        was sampled."""
+        """Return the indices of the measured points at these keys. For a time, return the nearest sampled time."""
         x_dim = self.series.x_dim or ""
         if not self.on_axis or any(self.where.get(dim) != key for dim, key in at.items() if dim != x_dim):
             return []
@@ -131,7 +130,7 @@ class DrawnSeries:
 def event_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
 ) -> Iterator[DrawnSeries]:
-    """For a figure whose x axis is time, yield a rule in each panel for each event of the cells behind it.
+    """For a figure whose x axis is time, yield a rule in each panel for each event of the panel's cells.
 
     Events of several cells at the same time and with the same label are merged.
     """
@@ -157,9 +156,9 @@ def event_rules(
 def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | None = None) -> tuple[DrawnSeries, ...]:
     """Return the series with the texts of their values.
 
-    They follow the author's format if there is one. Otherwise all values on an axis have equal decimals, as in tables
-    with the same numbers. Marks and whole counts are written by themselves, a bracket is written as a comparison, and a
-    range by its two ends.
+    The texts follow the author's format if there is one. Otherwise, all values on an axis have equal decimals, as in
+    tables with the same numbers. Marks and whole counts have decimals of their own. A bracket is written as a
+    comparison, and a range by its two ends.
     """
     axes = {right: _axis_writer([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
     found = []
@@ -200,7 +199,7 @@ def _with_text(point: ChartPoint, value: float, drawn: DrawnSeries, words: Words
 
 
 def range_texts(point: ChartPoint, drawn: DrawnSeries, write: Callable[[float], str], words: Words) -> tuple[str, str]:
-    """Write both ends of a range. Ends without a unit are written as ratios."""
+    """Write both ends of a range. A range without a unit is written as ratios."""
     ends = (point.y or 0.0, point.end if point.end is not None else point.y or 0.0)
     if drawn.series.format or not drawn.series.query.unit:
         low, high = (compared(value, drawn.series, words, drawn.y.factor) for value in ends)
@@ -215,7 +214,7 @@ def _joined(ends: Sequence[str], words: Words) -> str:
 def compared(value: float, series: plan.Series, words: Words, factor: float | None = None) -> str:
     """Write a comparison: a ratio as 8.7X, a share as +117%, and any other number with its unit.
 
-    With the `factor` of an axis, the value is in the axis's unit, which is written beside the axis.
+    With an axis's `factor`, the value is in the axis's unit, and the unit is left out because the axis shows it.
     """
     unit, spec = series.query.unit, series.format
     if spec.endswith("%"):
@@ -251,9 +250,9 @@ def figure_csv(
 ) -> str:
     """Return CSV (RFC 4180) with a header. Missing values are empty. `repeats` and `cells` (separated by blanks) are
     those that a value comes from, and `low` and `high` are the ends of its interval over repeats, in its unit. A range
-    has its upper end in a column `to`. `remarks` maps cells to remarks on their values, such as searched rates that are
-    only known from below. They get a column if there are any. A `mark` (`simulated`, `imported`) becomes a last column
-    of `true`, as in other exports, because the file may be read apart from its brief.
+    has its upper end in a column `to`. `remarks` maps cells to remarks on their values, for example that a searched
+    rate is only known from below. If there are remarks, they get a column. A `mark` (`simulated`, `imported`) becomes a
+    last column of `true`, as in other exports, because the file may be read apart from its brief.
     """
     x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)
@@ -296,7 +295,8 @@ def _remarked(detail: Detail, remarks: Mapping[str, str]) -> str:
 
 
 def _csv_text(value: object) -> object:
-    """Return a number in full, or a text that no spreadsheet evaluates as a formula, or "" for a missing value."""
+    """Return a number in full, a text in a form that no spreadsheet evaluates as a formula, or "" for a missing
+    value."""
     if isinstance(value, str):
         return defuse_formula(value.replace(NBSP, " "))
     return "" if value is None else repr(value) if isinstance(value, float) else value

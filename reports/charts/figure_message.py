@@ -1,9 +1,9 @@
 """Computes a message for a figure whose author wrote none: one sentence on what its numbers show.
 
-The sentence claims only what every point that it mentions supports. Two values differ if their difference is more than
+The sentence claims only what holds at every point that it mentions. Two values differ if their difference is more than
 the noise of both. The noise is half the interval over a value's repeats, or `SINGLE_NOISE` for a single measurement.
-The sentence says who is ahead only if that is so at all points, and by how much. Otherwise it gives the range of their
-ratios. It claims nothing about power unless a meter is known to have measured it.
+The sentence says who is ahead, and by how much, only if the same line is ahead at all points. Otherwise it gives the
+range of their ratios. It claims nothing about power unless a meter is known to have measured it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ _WIDEST = 90
 _LEAST = 0.01
 """The least noise of a repeated value, as a share of the value."""
 _FEW = 1.5
-"""A ratio below this one is written in per cent."""
+"""The ratio below which a difference is written in per cent."""
 _ALIKE = 0.1
-"""The largest relative distance between values that are called alike. With a larger one, the statement would be
+"""The largest relative difference between values that are called alike. With a larger limit, the statement would be
 meaningless."""
 
 _NOTHING: tuple[str, Sequence[str]] = ("", ())
 _SAID = ("line", "bar", "curve", "slope")
 FEWEST_FOR_INTERVAL = 3
-"""The fewest repeats for an interval. With two repeats, Student's interval is nine times as wide as their distance."""
+"""The fewest repeats for an interval. With only two repeats, Student's interval is nine times as wide as their
+distance."""
 
 _Key = tuple[str, str]
-"""The heading of a panel, and the label of a point in that panel."""
+"""A point, given by the heading of its panel and its label in that panel."""
 
 
 @dataclass(frozen=True)
 class _Value:
-    """A value with its noise, in the value's unit. `once` means that nothing was repeated. `x` is the position on the x
-    axis, or a curve's other value, with its text."""
+    """A value with its noise, which is in the value's unit. `once` means that nothing was repeated. `x` is the position
+    on the x axis or, on a curve, the other value. `x_text` is its text."""
 
     value: float
     noise: float
@@ -81,8 +82,8 @@ class _Line:
 def message(
     figure: plan.FigureElement, drawn: Sequence[DrawnSeries], results: Results, *, numeric: bool
 ) -> tuple[str, Sequence[str]]:
-    """Return what the figure shows, in up to 90 columns, or "" if nothing can be said, with the footnotes that explain
-    its words. `numeric` means that the x axis has numbers in order."""
+    """Return what the figure shows, in up to 90 columns, and the footnotes that explain its words. The message is "" if
+    nothing can be said. `numeric` means that the x axis has numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
         return _NOTHING  # brackets say already by how much what they compare differs
@@ -143,7 +144,8 @@ def _lines(drawn: Sequence[DrawnSeries], results: Results) -> list[_Line]:
 
 
 _Noise = Mapping[tuple[str, bool], float | None]
-"""The noise of each point, or None for a single repeat. A key is a cell, with True for the noise of its latencies."""
+"""The noise of each point, or None for a single repeat. A key is the id of a cell with True for the noise of its
+latencies, or False for that of its throughput."""
 
 
 def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float | None:
@@ -165,7 +167,7 @@ def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -
 
 
 def _noise_of_cells(results: Results) -> _Noise:
-    """Return half the interval over the repeats of each cell's point, as a share of their mean."""
+    """For the point of each cell, return half the interval over its repeats, as a share of the repeats' mean."""
     point = "experiment, hardware, workload, levels, threads, target"
     asked = {
         False: f"SELECT {point}, list(ops_per_s) FROM throughput JOIN cells USING (run_id, cell_id) "  # noqa: S608  # ours
@@ -198,7 +200,8 @@ def _share_of_noise(repeats: Sequence[float], level: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """Makes candidate sentences for a figure, the most informative first. `first` represents all of its series."""
+    """Makes candidate sentences for a figure, the most informative first. `first` is a series that represents all of
+    them."""
 
     figure: plan.FigureElement
     first: DrawnSeries
@@ -212,7 +215,8 @@ class _Said:
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
-        """The better direction of the values, as declared by the metric or implied by a plain measure's kind."""
+        """The direction in which values get better, as declared by the metric or implied by the kind of a plain
+        measure."""
         query = self.first.series.query
         for metric in self.results.plan.metrics:
             if query.text.partition("[")[0] == metric.name:
@@ -224,7 +228,7 @@ class _Said:
 
     @property
     def quantity(self) -> str:
-        """The drawn quantity, without the place that its label names."""
+        """The drawn quantity, without the place in its label."""
         label = self.first.label.partition(self.words.locale.listed(("", "")))[0]
         return label[0].lower() + label[1:] if label[1:2].islower() else label
 
@@ -236,8 +240,8 @@ class _Said:
         return views == ["throughput"] and query.unit == "ops/s" and not query.divides
 
     def say(self, key: str, **holes: str) -> str:
-        """Return a sentence with the place that the label names. If several lines were planned and one is left, the
-        sentence names it too, unless the title below does."""
+        """Return a sentence, followed by the place that the label names. If only one of several planned lines is left,
+        its name is added, too. What the figure's title says is not repeated."""
         filled = self.words[key].format(quantity=self.quantity, **holes)
         text = filled[0].upper() + filled[1:] if self.words.language == "en" and filled[1:2].islower() else filled
         alone = self.lines[0].name if self.first.series.color_dim and len(self.lines) == 1 else ""
@@ -248,7 +252,7 @@ class _Said:
     # Several lines
 
     def compared(self, *, numeric: bool) -> list[str]:
-        """Return a sentence on what several lines show at the points where all have a value."""
+        """Return a sentence that compares several lines at the points where all of them have a value."""
         keys = list(dict.fromkeys(key for line in self.lines for key in line.values))
         common = [key for key in keys if all(key in line.values for line in self.lines)]
         if not common or any(line.values[key].value <= 0 for line in self.lines for key in common):
@@ -311,7 +315,7 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _counted(self, keys: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return a sentence on how many points, in all panels, each of two lines leads at."""
+        """Return a sentence on the number of points, over all panels, at which each of two lines leads."""
         if len(self.lines) != 2:
             return []
         (name, most), *others = Counter(ranked[key][0].name for key in clear).most_common()
@@ -323,7 +327,8 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _with_ties(self, said: str, ties: int) -> str:
-        """Add the places without a leader to a sentence on who is ahead, so that its counts add up to the total."""
+        """Add the number of places without a leader to a sentence on who is ahead, so that the counts add up to the
+        total."""
         if not ties:
             return said
         once = any(value.once for line in self.lines for value in line.values.values())
@@ -349,8 +354,8 @@ class _Said:
         return "claim_smallest" if len(self.lines) > 2 else "claim_larger"
 
     def _alike(self, keys: Sequence[_Key], common: Sequence[_Key]) -> list[str]:
-        """Return a sentence on the largest difference between all lines, if it is small and within noise at every
-        point."""
+        """Return a sentence on the largest difference between the lines, if it is small and all differences are within
+        noise."""
         widest = 0.0
         for key in common:
             values = sorted((line.values[key] for line in self.lines), key=lambda value: value.value)
@@ -366,7 +371,7 @@ class _Said:
         return [self.say("claim_alike_all", n=str(len(names)), percent=percent)]
 
     def _crossing(self, common: Sequence[_Key], clear: Sequence[_Key], ranked: Mapping[_Key, list[_Line]]) -> list[str]:
-        """Return a sentence on where two lines cross, if they do so once, and on who is ahead before and after."""
+        """Return a sentence on where two lines cross, if they cross only once, and on who is ahead before and after."""
         in_order = [key for key in common if key in clear]
         runs = [(name, list(keys)) for name, keys in groupby(in_order, key=lambda key: ranked[key][0].name)]
         if len(runs) != 2 or len(self.lines) != 2:
@@ -439,8 +444,8 @@ class _Said:
         return [self.say("claim_peaks", value=top.text, place=self._place(keys[values.index(top)]))]
 
     def by_category(self) -> list[str]:
-        """Return a sentence on the lowest and the highest bar of the only series, or on just their values if there are
-        ties."""
+        """Return a sentence that names the lowest and the highest bar of the only series, or only gives their values if
+        there are ties."""
         (line,) = self.lines
         if len(line.values) < 2:
             return []
@@ -452,8 +457,7 @@ class _Said:
         return said
 
     def on_slopes(self) -> list[str]:
-        """Return a sentence on how much all slopes rise, or all fall, between the first and the last key where this
-        holds."""
+        """If all slopes rise or all fall between the same first and last key, return a sentence saying by how much."""
         ends = [
             (its[0], its[-1])
             for line in self.lines
@@ -499,5 +503,5 @@ def _extent(values: Collection[_Value], words: Words) -> str:
 
 
 def _range(ends: Iterable[str], words: Words) -> str:
-    """Join the two ends of a range, or return one if they are equal."""
+    """Join the two ends of a range, or return only one if they are equal."""
     return words["to"].join(dict.fromkeys(ends))

@@ -15,7 +15,7 @@ _FLOATING = 12.0
 
 
 def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
-    """Yield the bar of each measured point. A range with equal ends is a line."""
+    """Yield the bar of each measured point. The bar of a range with equal ends is a line."""
     value = plot.y_pixel(trace)
     for point in (p for p in trace.points if p.y is not None):
         top, bottom = plot.bar(trace, point.x)

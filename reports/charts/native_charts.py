@@ -57,13 +57,13 @@ def _native(chart: Chart, axis: Ticks) -> NativeChart:
 
 
 def _is_near(trace: Trace, highest: float) -> bool:
-    """Return whether a trace lies near the measured values. A rule always counts as near; an ideal may be far above
+    """Return whether a trace lies near the measured values. A rule always counts as near. An ideal may be far above
     them."""
     return not trace.ideal or trace.mark == "rule" or any(point.y and point.y <= highest for point in trace.points)
 
 
 def _is_plain(trace: Trace, categories: Sequence[str]) -> bool:
-    """Return whether a trace has only values, with their intervals, or ranges at categories."""
+    """Return whether a trace has nothing but values with their intervals, or ranges at categories."""
     if trace.mark == "range" and not categories:
         return False
     return not trace.refused and not any(p.hollow or p.late or p.upright for p in trace.points)

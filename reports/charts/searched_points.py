@@ -1,4 +1,5 @@
-"""Shows the loads that a run chooses in a figure: candidates, kept and broken promises, and the rates found."""
+"""Shows in a figure how a run chose its loads: the candidates, the kept and broken promises, and the rates that were
+found."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 LOST = 10.0
-"""The share of the largest value below which a limit can't be read on a linear axis."""
+"""A limit can't be read on a linear axis if the largest value is more than this many times the limit."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])*")
-"""Matches a measure by itself, or the name of a metric."""
+"""Matches a measure or a metric's name that is not part of a computation."""
 
 
 def chosen_ramp(
@@ -55,8 +56,8 @@ def with_verdicts(
     kind: XKind,
     results: Results,
 ) -> Trace:
-    """Return a line over searched rates with the search's verdicts, on the line's points and on rates without
-    a value."""
+    """Return a line over searched rates with the search's verdicts, which are shown at the line's points and at rates
+    without a value."""
     if series.x_dim != "target" or trace.mark != "line" or kind == "category":
         return trace
     behind = _behind(series, where, results)
@@ -89,7 +90,8 @@ def with_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> list[DrawnSeries]:
-    """Return the series of a figure panel by panel, each with its events, its promises' limits and the rates found.
+    """Return the series of a figure panel by panel. Each panel also gets its events, its promises' limits and the rates
+    that were found.
 
     A figure without any value gets none of these rules.
     """
@@ -149,7 +151,7 @@ def _found_rules(
     notes: dict[str, None],
     colours: DocumentColours,
 ) -> Iterator[DrawnSeries]:
-    """Yield an upright line in each panel for each rate found. The notes name the searches without a result.
+    """For each rate that was found, yield an upright line in each panel. The notes name the searches without a result.
 
     Several panels share the legend of the first one, so the notes give their rates.
     """
@@ -177,7 +179,7 @@ def _found_rules(
 
 
 def low_limits(drawn: Sequence[DrawnSeries]) -> set[bool]:
-    """Return the axes with a limit that is too far below the largest value for a linear scale. True means the right
+    """Return the axes that have a limit too far below the largest value for a linear scale. True means the right
     axis."""
     found = set()
     for right in (False, True):
@@ -208,7 +210,7 @@ def _promised(places: Mapping[Curve, None], results: Results) -> list[Promised]:
 
 
 def _measures(query: plan.Query, limit: plan.PromiseLimit, of: plan.Plan) -> bool:
-    """Return whether a query is exactly the measure limited by the promise, and not computed from it."""
+    """Return whether a query is exactly the measure that the promise limits, and not something computed from it."""
     metrics = {metric.name: metric.query.text for metric in of.metrics}
     text = query.text
     while text in metrics and metrics[text] != text:
@@ -240,8 +242,8 @@ def _rule(
 
 
 def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
-    """Return the colour of the hardware, workload or level that the line's colour stands for, or None if it stands for
-    nothing."""
+    """Return the colour of the hardware, workload or level that the line's colour means, or None if it has no
+    meaning."""
     dim = line.color_dim or ""
     key = each.curve.keys.get(dim)
     return None if key is None else colours.of_key.get((dim, key))

@@ -1,4 +1,4 @@
-"""Gives the same axes to figures of a brief with the same measure, so that readers can compare them."""
+"""Gives the same axes to a brief's figures of the same measure, so that readers can compare them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from benchbrief.reports.charts.chart import Reach
 from benchbrief.reports.text.number_format import locale
 
 _FLAT = 4.0
-"""The share of another figure's largest value below which a figure gets its own axes, because it would look flat on the
-other's."""
+"""A figure gets its own axes if another figure's largest value is more than this many times as large, because it would
+look flat on the other's axes."""
 
 
 def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
@@ -29,7 +29,7 @@ def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
 
 
 def _measures(sketch: Sketch) -> object:
-    """Return the measures and axes of a figure, without the place in a label such as `Throughput, Inserts`."""
+    """Return the measures and axes of a figure. Places in labels, as in `Throughput, Inserts`, are left out."""
     figure, comma = sketch.figure, locale().listed(("", ""))
     drawn = {
         (d.label.partition(comma)[0], d.series.query.unit, d.trace.mark, d.trace.right, d.series.x_dim)

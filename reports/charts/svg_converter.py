@@ -35,7 +35,7 @@ class NotDrawn(Exception):
 class Converter:
     """A child process that turns Vega-Lite specifications into SVG, and SVG into PNG.
 
-    The child starts on the first call, which takes half a second, and again on the next call after it has ended. Calls
+    The child starts on the first call, which takes half a second. If it has ended, the next call starts it again. Calls
     from several threads take turns.
     """
 
@@ -48,7 +48,8 @@ class Converter:
         atexit.register(self.close)
 
     def svg(self, spec: Mapping[str, object]) -> str:
-        """Return the drawing. Raises NotDrawn if the converter refuses the specification, ends, or takes too long."""
+        """Return the drawing. Raises NotDrawn if the converter refuses the specification, crashes, or takes too
+        long."""
         return self._ask({"spec": spec}, "svg")
 
     def png(self, svg: str, scale: float = 2.0) -> bytes:

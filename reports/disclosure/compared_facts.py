@@ -1,6 +1,7 @@
-"""The test configuration in a brief for customers: a line with what all sides share, and a table of the rest.
+"""The test configuration in a brief for customers: a line with everything that all sides share, and a table of the
+rest.
 
-The disclosure has all facts, and tells declared facts from observed ones.
+The disclosure has all facts, and distinguishes declared facts from observed ones.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _Sides = Sequence[Mapping[str, FactLine]]
 
 
 def compared_facts(hardware: Sequence[str], results: Results, number: int, title: str) -> FactsView:
-    """Return the facts of compared hardware. Facts that all sides share and that were merely observed are mostly left
+    """Return the facts of compared hardware. If all sides share a fact that was only observed, it is mostly left
     out."""
     words = results.words
     machines = [results.plan.hardware[key] for key in hardware]
@@ -43,7 +44,7 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
 
 
 def _row(name: str, sides: _Sides, words: Words) -> FactRow:
-    """Return a fact with one cell for each side, or one for all sides."""
+    """Return a fact with one cell for each side, or one for all sides together."""
     lines = [side.get(name) for side in sides]
     cells = [_cell(line, words) for line in lines]
     shared = len(set(cells)) == 1
@@ -90,8 +91,8 @@ def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str |
 def _table(
     apart: Sequence[FactRow], sides: Sequence[str], words: Words
 ) -> tuple[tuple[str, ...], tuple[FactRow, ...], str]:
-    """Return the heads, the rows and the corner of the table. It has a column for each side or, for many sides, a row
-    for each."""
+    """Return the heads, the rows and the corner of the table. Each side has a column or, if there are many sides, a
+    row."""
     if not apart:
         return (), (), ""
     if len(sides) <= _MOST_BESIDE:

@@ -67,7 +67,8 @@ from benchbrief.results.statistics.recovery import CHANCE
 
 
 def disclose_expectations(results: Results) -> Iterator[Item]:
-    """Yield each verdict, and then the rules for expectations with several looks or several places."""
+    """Yield each verdict, and then the rules for expectations that were looked at several times or concern several
+    places."""
     found = judge_expectations(results)
     for one in found:
         label = one.expect.label if one.expect.label != one.expect.text else ""
@@ -118,7 +119,8 @@ def disclose_events(results: Results) -> Iterator[Item]:
 
 
 def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield how long an experiment's cells were measured, or the rule that ended them, and the phases."""
+    """Yield how long an experiment's cells were measured, or by which rule their measurement ended, and the number of
+    phases."""
     words, rule = results.words, experiment.until_steady
     if rule is None:
         yield words["d_measure"].format(time=duration(experiment.measure_s))
@@ -140,7 +142,7 @@ class End(NamedTuple):
 
 
 def disclose_steadiness(results: Results) -> Iterator[Item]:
-    """Yield the rule for steadiness, how each experiment's measurements ended, and how that affects the numbers."""
+    """Yield the rule for steadiness, how each experiment's measurements ended, and what that means for the numbers."""
     words = results.words
     ends = ends_of(results)
     if not ends:
@@ -155,7 +157,7 @@ def disclose_steadiness(results: Results) -> Iterator[Item]:
 
 
 def ends_of(results: Results) -> dict[str, list[End]]:
-    """Return, by experiment, how the good measurements that follow the rule for steadiness ended."""
+    """For each experiment, return how the good measurements that follow the rule for steadiness ended."""
     rows = results.store.sql(
         "SELECT experiment, steady, lasted_s, cut_s, greatest(throughput_correlation, latency_correlation) "
         "FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' ORDER BY cell_id"
@@ -185,7 +187,7 @@ def _counts(experiment: p.Experiment, ends: list[End], results: Results) -> Iter
 
 
 def _times(seconds: list[float], results: Results) -> str:
-    """Write times as one duration or as a range."""
+    """Write times as a single duration or as a range."""
     low, high = duration(min(seconds)), duration(max(seconds))
     return low if low == high else results.words["d_until_times"].format(low=low, high=high)
 
@@ -236,7 +238,7 @@ def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experimen
 
 
 def _seen(spec: ToolSpec, experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield the highest value of each measure by which a load generator judges itself."""
+    """Yield the highest value of each measure of a load generator's own performance."""
     disclosed = {name: said for name, said in spec.measures.items() if said.disclosed}
     if not disclosed:
         return
@@ -257,15 +259,15 @@ def _share(share: float) -> str:
 
 
 def chosen_points(experiment: p.Experiment, results: Results) -> str:
-    """Return a text on how a run chose an experiment's points and which it measured, or "" if it did not
-    choose them."""
+    """Return a text on how a run chose an experiment's points and which ones it measured, or "" if it did not choose
+    them."""
     if experiment.promise:
         return promise_search(experiment, experiment.promise, results)
     return adaptive_ramp(experiment, experiment.adaptive, results) if experiment.adaptive else ""
 
 
 def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) -> str:
-    """Return the rule of an adaptive ramp, with the points that were measured for each of its curves."""
+    """Return the rule of an adaptive ramp, and the points that were measured for each of its curves."""
     words = results.words
     items = [
         words[f"d_points_on_{experiment.axis}"].format(
@@ -333,8 +335,8 @@ def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
 
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
-    """Yield sentences on held-out runs that lowered the rate, and on results that contradict what
-    the search assumes."""
+    """Yield sentences on held-out runs that lowered the rate, and on results that contradict the search's
+    assumptions."""
     words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
     if found.sustained is not None and refuted:
@@ -356,12 +358,12 @@ _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 _SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _MEMORY = ("memory", "memory_limit")
-"""The names of facts for the host's memory and for the memory limit of the tool's control group. The page cache counts
-as used memory."""
+"""The names of the facts on the host's memory and on the memory limit of the tool's control group. The page cache
+counts toward that limit."""
 
 
 def disclose_memory_fit(results: Results) -> Iterator[Item]:
-    """For each hardware whose databases fit in the memory of its smallest host, return both measured sizes.
+    """For each hardware whose databases fit in the memory of its smallest host, yield the size of both.
 
     Databases that bypass the page cache, or are kept in memory anyway, are left out.
     """
@@ -407,7 +409,8 @@ def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
 
 
 def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
-    """Return whether the engine keeps the data in memory, or the hosts' facts show that the file system does."""
+    """Return whether the data are kept in memory, either by the engine or, according to the hosts' facts, by the file
+    system."""
     found = results.plan.databases.get(database)
     if found and (engine := ENGINE_SPECS.usable(found.engine)) and engine.in_memory:
         return True
@@ -441,7 +444,7 @@ def disclose_overlaps(results: Results) -> Iterable[Item]:
 
 
 def _key(experiment: Experiment, results: Results) -> str:
-    """Return the key of the sentence, or "" if all hardware shares hosts or there is only one."""
+    """Return the key of the sentence on overlaps, or "" if there is only one hardware or all of them share hosts."""
     if len(experiment.hardware) < 2:
         return ""
     if experiment.overlap == "none":
@@ -461,7 +464,7 @@ def build_disclosure(
 ) -> DisclosureView:
     """Return the test disclosure. `facts_of` is the hardware whose facts are already in a table.
 
-    `reports_from` lists the files of reports and metrics, if they are not from the run's own spec, with their SHA-256.
+    If reports and metrics are not from the run's own spec, `reports_from` lists their files with their SHA-256.
     `claims` makes the claims of the brief.
     """
     words = results.words
@@ -506,8 +509,8 @@ def build_disclosure(
 
 
 def _conditions(results: Results, facts_of: Collection[str]) -> dict[str, Callable[[], Iterable[Item]]]:
-    """Return the conditions of the measurement, as declared and observed, or for imported results as the source states
-    them."""
+    """Return the conditions of the measurement, as declared and observed. For imported results, return them as the
+    source states them."""
     if imported_briefs.is_imported(results):
         return {"d_stated": lambda: _stated(results)}
     return {
@@ -624,7 +627,7 @@ def _order(experiment: p.Experiment, results: Results) -> str:
 
 
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
-    """Return a text of the ramp, or of the points that a search found, with the search's criterion and the knees."""
+    """Return a text on the ramp, or on the points that a search found, with the search's criterion and the knees."""
     words, axis = results.words, experiment.axis
     if experiment.adaptive or experiment.promise:
         yield chosen_points(experiment, results)
@@ -706,8 +709,8 @@ _BRIEF = ("node", "os", "kernel", "cpu", "memory", "memory_limit")
 
 
 def _hosts(results: Results, facts_of: Collection[str]) -> Iterable[Item]:
-    """Yield hosts with their facts. Hosts with equal facts are listed together, and facts that a table has are mostly
-    left out."""
+    """Yield hosts with their facts. Hosts with equal facts are listed together, and most facts that are already in a
+    table are left out."""
     words, plan = results.words, results.plan
     observed: dict[str | None, dict[str, str]] = {}
     for fact in results.observed:
@@ -751,7 +754,7 @@ def _method(results: Results) -> Iterable[Item]:
 
 
 def _sampled(results: Results) -> Iterable[Item]:
-    """Return what the samples of processors and of power cover."""
+    """Return what processor and power samples cover."""
     if systems_under_test.probed_hardware("cpu", results):
         yield Item("", results.words["d_cpu"])
     yield from systems_under_test.disclose_power_meters(results)
@@ -776,7 +779,7 @@ def disclose_latency(results: Results) -> Iterable[Item]:
 
 
 def _repeats_merged(results: Results) -> Iterable[Item]:
-    """Return how the repeats of a point are combined, if the source has several."""
+    """If points have several repeats, return how these are combined."""
     good = [cell for cell in results.cells if cell.status == "ok"]
     repeats = Counter(Point.of(cell) for cell in good)
     if max(repeats.values(), default=0) > 1:
@@ -800,7 +803,8 @@ def _warnings(results: Results) -> Iterable[Item]:
 
 
 def made_at(results: Results) -> str:
-    """Return when the run ended, or else when it began, in ISO 8601 and UTC, or "" if unknown."""
+    """Return when the run ended or, if it has not ended, when it began, in ISO 8601 and UTC. Return "" if that is
+    unknown."""
     run = run_row(results)
     at = run["ended_at"] or run["started_at"]
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""

@@ -51,7 +51,7 @@ def level_tables(results: Results) -> Iterator[LevelTable]:
 
 
 def _used(factor: p.Factor, results: Results) -> list[p.Level]:
-    """Return the levels that were measured. An experiment that does not vary the factor has the default level."""
+    """Return the levels that were measured. An experiment that does not vary the factor uses the default level."""
     experiments = results.plan.experiments.values()
     keys = {
         levels.keys.get(factor.name, factor.default) for each in experiments for levels in each.levels or (p.Levels(),)

@@ -1,5 +1,5 @@
-"""How the measurement was done, in half a page: sentences for a brief, based on the plan and on the run's observations.
-The disclosure has the details."""
+"""Describes in half a page how the measurement was done, with sentences for a brief that are based on the plan and on
+the run's observations. The disclosure has the details."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _MOST_STATED = 8
 
 
 def method(results: Results, *, shows_percentiles: bool = True) -> Method:
-    """Return a text on what was run and how, or for imported results what their source says. If the brief shows
-    percentiles, their origin is included."""
+    """Return a text on what was run and how or, for imported results, on what their source says. If the brief shows
+    percentiles, the text includes their origin."""
     if imported_briefs.is_imported(results):
         return Method(tuple(_of_source(results)))
     words, is_simulated = results.words, bool(run_row(results)["simulated"])
@@ -51,7 +51,7 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
 
 
 def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
-    """Return the method with an item on the numbers, made of the sentences `said`, at its end. Without sentences,
+    """Return the method with a last item on the numbers, which consists of the sentences `said`. Without sentences,
     return the method unchanged."""
     return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 
@@ -74,7 +74,8 @@ def repeat(results: Results) -> str:
 
 
 def _what(cells: Iterable[ReportedCell], results: Results) -> str:
-    """Return the workloads, what they ran on and what was varied, such as "5 workloads on RAM disk and Local disk"."""
+    """Return the workloads, the systems that ran them and what was varied, such as "5 workloads on RAM disk and Local
+    disk"."""
     words, plan = results.words, results.plan
     places = [(cell.workload, cell.hardware) for cell in cells]
     loads, sides = (dict.fromkeys(names) for names in zip(*places, strict=True))
@@ -89,7 +90,7 @@ def _what(cells: Iterable[ReportedCell], results: Results) -> str:
 
 
 def _of_source(results: Results) -> Iterator[Item]:
-    """Return the source and its statements or, for outputs of tools, the details that are missing in the outputs."""
+    """Return the source and its statements. For outputs of tools, return the details that the outputs lack."""
     for source in imported_briefs.sources(results):
         yield Item(results.words["m_source"], imported_briefs.cited(source))
     stated = [Item(name, text) for name, text in results.stated]
@@ -98,8 +99,8 @@ def _of_source(results: Results) -> Iterator[Item]:
 
 
 def _tools(results: Results, *, named: bool) -> str:
-    """Return a text on which load generators drove which databases, with the observed versions or (with `named`) only
-    by name."""
+    """Return a text on which load generators drove which databases. It has the observed versions or, with `named`, only
+    the names."""
     words, cells = results.words, results.plan.cells
     drivers = dict.fromkeys(cell.tool.driver for cell in cells)
     engines = dict.fromkeys(results.plan.databases[cell.database].engine for cell in cells)
@@ -116,7 +117,8 @@ def _tools(results: Results, *, named: bool) -> str:
 
 
 def _letters(results: Results) -> Iterator[str]:
-    """Yield the workloads of the load if their tool names them by letters, as in "A (Session store) and C (Photos)"."""
+    """If the load's tool names its workloads by letters, yield these workloads, as in "A (Session store) and C
+    (Photos)"."""
     words = results.words
     labels: dict[str, dict[str, list[str]]] = {}
     for name in dict.fromkeys(cell.workload for cell in results.cells if cell.status == "ok"):
@@ -134,7 +136,7 @@ def _letters(results: Results) -> Iterator[str]:
 
 def _data_sets(results: Results) -> Iterator[str]:
     """Yield the number and size of the records, how the data compare with the memory of the smallest host, and how much
-    of them engine and kernel may cache."""
+    of the data the engine and the kernel may cache."""
     words, plan = results.words, results.plan
     cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]
     found: dict[tuple[float, float], None] = {}
@@ -174,13 +176,13 @@ def _data_sets(results: Results) -> Iterator[str]:
 
 
 def _ends(texts: Sequence[str], results: Results) -> str:
-    """Return the first and the last text as a range, or just one if they are equal."""
+    """Return the first and the last text as a range, or only one if they are equal."""
     return texts[0] if texts[0] == texts[-1] else results.words["to"].join((texts[0], texts[-1]))
 
 
 def _loads(results: Results) -> Iterator[str]:
-    """Yield whether the loop was closed, paced or open, at which loads, and how a run chose the loads. In a paced loop,
-    requests are due at a rate, but a thread without an answer sends none."""
+    """Yield whether the loop was closed, paced or open, the loads, and how a run chose the loads. In a paced loop,
+    requests are due at a rate, but a thread that waits for an answer sends none."""
     words, measured = results.words, {cell.experiment for cell in results.cells}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     for axis in ("threads", "target"):
@@ -204,7 +206,7 @@ def _loads(results: Results) -> Iterator[str]:
 
 
 def _points(loads: list[float], results: Results) -> str:
-    """Return loads for use in a sentence. For many loads, return the two ends and the number of loads."""
+    """Return loads for use in a sentence. If there are many, return the lowest, the highest and the number of loads."""
     words = results.words
     if len(loads) <= _MOST_LOADS:
         return words.locale.in_a_sentence(points([load]) for load in loads) or words["missing"]
@@ -221,7 +223,7 @@ def _times(results: Results) -> Iterator[str]:
 
 
 def _said_of(alike: Mapping[str, Iterable[str]], results: Results) -> Iterator[str]:
-    """Yield each text, with the names of the things that it applies to unless it applies to all."""
+    """Yield each text. If it does not apply to everything, the names of the things that it applies to are added."""
     words = results.words
     for text, labels in alike.items():
         named = words.locale.in_a_sentence(labels)
@@ -241,7 +243,7 @@ def _time(experiment: p.Experiment, results: Results) -> str:
 
 
 def _resets(results: Results) -> Iterator[str]:
-    """Yield how the data were treated before each measurement. The disclosure has the remaining effects."""
+    """Yield how the data were treated before each measurement. Any effects that remain are in the disclosure."""
     words = results.words
     opening = words["aside"].partition("{text}")[0]
     used = {cell.database for cell in results.plan.cells}

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from benchbrief.reports.data.report_data import AskedStore
 
 LISTED = 5000
-"""The most raw outputs that a page lists. A browser is slow with more, and the side file has them all."""
+"""The most raw outputs that a page lists. More of them would make a browser slow, and the side file has them all."""
 
 
 def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
     """Yield each cell with the raw outputs of the attempt that counts. Raises ReportError.
 
-    The store cannot be asked anything else meanwhile.
+    While the cells are read, the store allows no other query.
     """
     text = "SELECT cell_id, cell_hash, status, coalesce(reused_from, run_id), attempt FROM cells"
     with store.each(text) as rows:
@@ -75,8 +75,8 @@ def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The raw outputs that a brief is based on: their number, those that its page lists, and the number and a joint
-    digest for each measurement."""
+    """The raw outputs that a brief is based on: `count` of them, of which the page lists `listed`. `manifests` has the
+    number of each measurement's outputs and a joint digest of them."""
 
     count: int
     listed: tuple[RawFile, ...]
@@ -84,7 +84,7 @@ class Outputs:
 
 
 def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Outputs:
-    """Return the raw outputs of these cells, which must all belong to measurements. Raises ReportError."""
+    """Return the raw outputs of these cells, each of which must belong to a measurement. Raises ReportError."""
     count, listed = 0, list[RawFile]()
     lines: dict[Hashable, list[bytes]] = {}
     for cell, entry in each_entry(store):
@@ -99,7 +99,7 @@ def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Output
 
 
 def _lines(files: Mapping[str, str]) -> bytes:
-    """Return the lines that `sha256sum` prints for the files, which take half as much memory as their texts."""
+    """Return the lines that `sha256sum` prints for the files, as bytes, which take half as much memory as text."""
     return "".join(f"{digest}  {path}\n" for path, digest in files.items()).encode()
 
 
@@ -124,8 +124,8 @@ class LedgerNumber:
     expression: str
 
     def html(self, *, missing: bool = False) -> Markup:
-        """Return the number with a link to its row of the appendix. Without an appendix, it is in two nested elements,
-        which distinguish it from other spans in a PDF."""
+        """Return the number with a link to its row of the appendix. Without an appendix, the number is in two nested
+        elements, which distinguish it from other spans in a PDF."""
         kind = "num missing" if missing else "num"
         cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
         data = f'data-expression="{escape(self.expression)}"{cells}'
@@ -171,9 +171,9 @@ class Ledger:
         self.heading = ""
 
     def at(self, place: str, *, of_text: bool = False, drawn_in: str = "") -> None:
-        """Set the current element to `place`, or to running text for "". With `of_text`, the numbers are in a claim or
-        a note, which a compact appendix counts among the section's texts. With `drawn_in`, the numbers are within the
-        drawing of this id, where they have no ids of their own.
+        """Set the current element to `place`, or to running text if `place` is "". With `of_text`, the numbers are in a
+        claim or a note, which a compact appendix counts among the section's texts. With `drawn_in`, the numbers are
+        within the drawing of this id, where they have no ids of their own.
         """
         self._place, self._group, self._drawn_in = place, "" if of_text else place, drawn_in
 
@@ -223,7 +223,7 @@ class Ledger:
         return LedgerNumber(text, number.id, entry.source, " ".join(found), query.text)
 
     def _place_in_text(self, shown: str) -> str:
-        """Return the place of a number in running text, which is the number itself unless it is missing."""
+        """Return the place of a number in running text. This is the number itself unless it is missing."""
         words = self._results.words
         if self._detail == "compact":
             return self._group or self.heading or words["p_text"]
@@ -250,7 +250,8 @@ class Ledger:
         return self._anchor(row)
 
     def _query(self, query: p.Query, row: _Row) -> QueryEntry:
-        """Return the query as the file has it, once for each row of the appendix that it belongs to."""
+        """Return the query's entry in the file. A query has an entry for each row of the appendix that it belongs
+        to."""
         key = (row.id, query.sql)
         if key not in self._queries:
             cells = tuple(cell.cell_id for cell in self._results.cells_behind(query))
@@ -299,8 +300,8 @@ class Ledger:
     # --- what comes of them --------------------------------------------------------------------------------------
 
     def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:
-        """Return the appendix: common properties of all numbers, a line for each source, and a line for each measured
-        point."""
+        """Return the appendix: everything that all numbers share, a line for each source, and a line for each
+        measurement."""
         if self._detail == "none":
             return ProvenanceView((), (), (), ())
         compact = self._detail == "compact"
@@ -358,7 +359,7 @@ class Ledger:
         )
 
     def cells(self) -> Iterator[tuple[str, CellEntry]]:
-        """Yield the cells that all numbers come from. The store allows no other query meanwhile."""
+        """Yield the cells that all numbers come from. While they are read, the store allows no other query."""
         used = set(self._used)
         return ((cell, entry) for cell, entry in each_entry(self._results.store) if cell in used)
 
@@ -370,7 +371,7 @@ class Ledger:
 
     @cached_property
     def _earlier(self) -> dict[str, str]:
-        """The earlier run of each cell whose result was taken from one."""
+        """The earlier run of each cell whose result was taken from an earlier run."""
         text = "SELECT cell_id, reused_from FROM cells WHERE reused_from IS NOT NULL"
         return {str(cell): str(run) for cell, run in self._results.store.sql(text).rows}
 
@@ -410,7 +411,8 @@ class Ledger:
         )
 
     def _runs(self, cells: Sequence[ReportedCell]) -> str:
-        """Return a text of the runs that measured the cells. If there are several, each is listed with its cells."""
+        """Return a text on the runs that measured the cells. If there are several runs, each is listed with its
+        cells."""
         words = self._results.words
         by_run: dict[str, list[ReportedCell]] = {}
         for cell in cells:
@@ -435,7 +437,7 @@ def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:
 
 def _points(cells: Sequence[ReportedCell]) -> str:
     """Return offered loads, or threads such as `1, 2, 4 threads`, with the number of repeats. Return "" if a search
-    found none."""
+    found no load."""
     targets = sorted({cell.target for cell in cells if cell.target is not None})
     threads = sorted({cell.threads for cell in cells if cell.threads is not None})
     parts = [points(threads)] if threads else []

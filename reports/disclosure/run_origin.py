@@ -18,7 +18,7 @@ from benchbrief.reports.words.brief_words import CATALOGUES, Words
 _MOST_VALUES = 4
 """The most values to show for a text setting that differs between outputs."""
 _OF_NUMBERS = ("latency", "percentiles", "window")
-"""Properties of the numbers, as opposed to properties of how the tool ran."""
+"""Properties that describe the numbers, and not how the tool ran."""
 VERSION = "version"
 TOPICS: Mapping[str, tuple[str, ...]] = {
     "topic_version": (VERSION,),
@@ -39,7 +39,8 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     "topic_repeats": (),
     "topic_pauses": (),
 }
-"""The topics of a disclosure, named by words in the catalogues, each with the settings of outputs that belong to it."""
+"""The topics of a disclosure, by their keys in the catalogues of words, each with the settings of outputs that belong
+to it."""
 
 
 class _Property(NamedTuple):
@@ -51,7 +52,7 @@ class _Property(NamedTuple):
 
 
 def disclose_source(results: Results) -> Iterable[Item]:
-    """Yield the source's statements or, for outputs of tools, the details that are missing in them."""
+    """Yield the source's statements. For outputs of tools, yield the details that the outputs lack."""
     words = results.words
     for name, text in results.stated:
         yield Item(name, text)
@@ -69,7 +70,7 @@ def disclose_source(results: Results) -> Iterable[Item]:
 
 
 def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[str]:
-    """Return the topics that neither the importer nor every output covers."""
+    """Yield the topics that are covered neither by the importer nor by every output."""
     said = {name.casefold() for name, _ in results.stated}
     outputs = {each.output for each in known}
     for topic, names in TOPICS.items():
@@ -107,7 +108,7 @@ def _by_name(known: Iterable[_Property]) -> dict[str, list[str]]:
 
 
 def _values(values: Sequence[str], words: Words) -> str:
-    """Write numbers like those of a ramp. Of other values, write the first ones and the count of the rest."""
+    """Write numbers like the points of a ramp. Of other values, write the first few, and how many more there are."""
     try:
         numbers = [float(value) for value in values]
     except ValueError:
@@ -136,7 +137,7 @@ def disclose_origin(results: Results) -> Iterable[tuple[str, str]]:
 
 
 def _revision(results: Results) -> str:
-    """Return the commit of the spec, and whether its files were unchanged since that commit."""
+    """Return the commit of the spec, and whether its files are unchanged since that commit."""
     known = {fact.name: fact.value for fact in results.observed if fact.kind == "spec"}
     commit = known.get("commit")
     if not commit:
@@ -181,7 +182,8 @@ def _run_row(results: Results) -> dict[str, object]:
 
 
 class Reused(NamedTuple):
-    """An earlier run that measured some of the cells, with the times when it began the first and the last of them."""
+    """An earlier run that measured some of the cells. `first` and `last` are the times when it began the first and the
+    last of them."""
 
     run_id: str
     cells: int

@@ -1,6 +1,6 @@
 """Describes the systems under test and their power meters for the disclosure.
 
-For each database, it lists what all variants share, and then their differences.
+For each database, it lists everything that all variants share, and then their differences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from benchbrief.reports.words.brief_words import Words
 
 
 def disclose_power_meters(results: Results) -> Iterable[Item]:
-    """Return what the watts of each meter cover, listing identical meters once, and then the watts without a meter."""
+    """Return what the watts of each meter cover, and then the watts that were declared without a meter. Identical
+    meters are listed once."""
     read = probed_hardware("power", results)
     yield from (Item("", text) for text in _boundaries(results))
     for key, hardware in results.plan.hardware.items():
@@ -42,8 +43,8 @@ def disclose_power_meters(results: Results) -> Iterable[Item]:
 
 
 def probed_hardware(name: str, results: Results) -> set[str]:
-    """Return the hardware with a planned probe. For imported results, whose plan did not run, return the hardware with
-    the probe's samples."""
+    """Return the hardware that the probe is planned for. The plan of imported results did not run, so for them, return
+    the hardware that has the probe's samples."""
     if is_imported(results):
         rows = results.store.sql(
             "SELECT probe, hardware FROM coverage JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
@@ -64,9 +65,10 @@ def meters_of(boundary: Boundary, results: Results) -> list[str]:
 
 
 def one_machine(results: Results) -> Literal["", "machine", "disk"]:
-    """Return whether all measured hardware is one machine with one disk, or folders on one disk of that machine.
+    """Return "machine" if all measured hardware is one machine with the same disks, "disk" if it is only folders on one
+    disk, or "" otherwise.
 
-    Variants of one hardware are meant to share a machine. They count as one only if their data have separate folders on
+    Variants of one hardware are meant to share a machine, so they count only if their data are in separate folders on
     one disk.
     """
     used = [results.plan.hardware[key] for key in dict.fromkeys(cell.hardware for cell in results.plan.cells)]
@@ -88,7 +90,7 @@ def _data_paths(hardware: Hardware, results: Results) -> set[str]:
 
 
 def _devices(hardware: Hardware, paths: Collection[str], results: Results) -> set[str]:
-    """Return the devices on which the hosts saw the data of a hardware."""
+    """Return the devices that hold the data of a hardware, as its hosts saw them."""
     names = {f"device of {path}" for path in paths}
     of_hosts = (fact for fact in results.observed if fact.kind == "host" and fact.name in names)
     return {fact.value for fact in of_hosts if fact.hardware == hardware.key or fact.node in hardware.hosts}
@@ -105,7 +107,8 @@ def cpu_packages_only(results: Results) -> Iterator[str]:
 
 
 def _boundaries(results: Results, only: str = "") -> Iterator[str]:
-    """Yield what the watts cover, with the hardware that has such meters. With `only`, yield just one boundary."""
+    """Yield what the watts cover, together with the hardware whose meters have this boundary. With `only`, yield just
+    one boundary."""
     read, words = probed_hardware("power", results), results.words
     alike: dict[tuple[str, str], list[str]] = {}
     for key, hardware in results.plan.hardware.items():
@@ -117,12 +120,13 @@ def _boundaries(results: Results, only: str = "") -> Iterator[str]:
 
 
 def data_set_text(family: str, records: str, results: Results) -> str:
-    """Return the origin of a data set with this many records, or a general text if its tool is not installed."""
+    """Return the origin of a data set with this many records. If its tool is not installed, return a general text."""
     return (_text(family, "data", results) or results.words["d_data_loaded"]).format(records=records)
 
 
 def always_texts(results: Results) -> tuple[str, ...]:
-    """Return each tool's statements for every run, unless an option of all its databases makes them untrue."""
+    """Return the statements that a tool makes about all its runs, unless the databases have an option that makes them
+    untrue."""
     found: dict[str, None] = {}
     for driver, database in dict.fromkeys((cell.tool.driver, cell.database) for cell in results.plan.cells):
         spec = TOOL_SPECS.usable(driver)
@@ -138,7 +142,7 @@ def engine_text(engine: str, results: Results) -> str:
 
 
 def reset_text(reset: str, results: Results) -> str:
-    """Return a text on how the data were restored between measurements, with the remaining effects."""
+    """Return a text on how the data were restored between measurements, and on the effects that remain."""
     key, spec = f"d_reset_{reset}", SNAPSHOT_SPECS.usable(reset)
     return _in_words(key, spec.texts if spec else {}, results) or reset
 
@@ -154,8 +158,8 @@ def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
 
 
 def property_texts(driver: str, results: Results) -> Iterable[str]:
-    """Return the properties that a tool's numbers depend on, from its runs. If a property has more than two values,
-    only the first is named."""
+    """Return the properties that a tool's numbers depend on, as found in its runs. If a property has more than two
+    values, only the first is named."""
     its = {Curve.of(cell) for cell in results.plan.cells if cell.tool.driver == driver}
     found: dict[str, dict[str, None]] = {}
     # The first three values of each place are enough: the text names two at most.
@@ -211,7 +215,7 @@ _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "
 def fact_lines(
     hardware: Hardware, results: Results, compared: Sequence[Hardware], *, in_full: bool = False
 ) -> list[FactLine]:
-    """Return the facts of a group for a table, next to the groups that it is `compared` with.
+    """Return the facts of a group for a table in which the group is `compared` with others.
 
     A customer's brief leaves some facts out, unless `in_full`. The first line has the number of nodes.
     """
@@ -240,8 +244,8 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
-    """Return a line for each storage with the group's data paths: file system, device, mount, free space. If `told` is
-    set (in briefs for customers), return a line for each kind of fact instead, without the paths."""
+    """For each storage with the group's data paths, return a line with its file system, device, mount and free space.
+    If `told` is set (in briefs for customers), return a line for each kind of fact instead, without the paths."""
     words = results.words
     own = _data_paths(hardware, results)
     found: dict[str, dict[str, str]] = {}
@@ -263,7 +267,7 @@ def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine
 
 
 def contradictions(hardware: Hardware, results: Results) -> list[str]:
-    """Return the run's own sentences on contradictions between hosts and declarations."""
+    """Return the run's own sentences on hosts that contradict their declarations."""
     declared = {text for fact in hardware.facts.values() if (text := fact_text(fact, results.words))}
     return [remark for remark in results.remarks if _contradicts(remark, hardware.label, declared)]
 
@@ -287,7 +291,7 @@ def fact_name(name: str, words: Words) -> str:
 
 
 def within_sentence(name: str) -> str:
-    """Return a fact's name as within a sentence: "memory" in lower case, but "NAND" unchanged."""
+    """Return a fact's name for use within a sentence: "memory" in lower case, but "NAND" unchanged."""
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
@@ -303,7 +307,8 @@ def fold_facts(facts: Mapping[str, str], hosts: Sequence[str]) -> dict[str, str]
 
 
 def fold_paths(facts: Mapping[str, str], words: Words) -> dict[str, str]:
-    """Merge equal facts of several paths into one, because each level has a data set at its own path."""
+    """Merge the facts that are equal for several paths. There are several because each level has its data set at its
+    own path."""
     paths: dict[tuple[str, str], list[str]] = {}
     for name, value in facts.items():
         stem, of, path = name.partition(" of /")
@@ -323,8 +328,8 @@ def fact_text(fact: Fact, words: Words) -> str:
 
 
 def observed_facts(hardware: Hardware, results: Results, *, of_paths: bool = False) -> dict[str, str]:
-    """Return one text for each fact (of the hosts, or of paths on them). If the hosts differ, the text gives each
-    host's value."""
+    """Return one text for each fact (of the hosts, or of paths on them). If the hosts differ, the text has the value of
+    each host."""
     found: dict[str, dict[str, list[str]]] = {}
     for fact in results.observed:
         of_group = fact.hardware == hardware.key or (fact.node or "") in hardware.hosts
@@ -350,14 +355,15 @@ _BYTES = frozenset(
         *("cache_size", "write_buffer_size"),  # db_bench's own names
     ]
 )
-"""Settings that are in bytes in the disclosure, since a plan has base units without names."""
+"""Settings whose values are in bytes. The disclosure must add the unit, because a plan has only numbers in base units.
+"""
 _LEFT_OUT = ("stand_in", "other_server", "size on disk")
-"""Facts that are elsewhere in the disclosure, or that earlier versions observed before a cell had loaded its data."""
+"""Facts that the disclosure gives elsewhere, or that earlier versions observed before a cell had loaded its data."""
 
 
 def disclose_systems(results: Results) -> Iterable[Item]:
-    """For each database, return an item with its common settings, and then an item for each hardware group that
-    differs."""
+    """For each database, yield an item with its common settings, and then an item for each hardware group with settings
+    of its own."""
     words = results.words
     by_name: dict[str, dict[str, list[p.DatabaseKey]]] = {}
     for key, database in results.plan.databases.items():
@@ -378,7 +384,7 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """Return the databases that were served by a stand-in or by another product's server, by the sentence about it."""
+    """Return the databases that a stand-in or another product's server served, by the sentence that says so."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:
@@ -391,7 +397,8 @@ def served_by(name: str, results: Results) -> dict[str, list[str]]:
 
 
 def settings_text(settings: Mapping[str, p.Option], *others: Mapping[str, p.Option]) -> str:
-    """Return settings such as `compression = none, cache = 1 MiB`, or with several values, `cache = 1 MiB / 8 MiB`."""
+    """Return settings such as `compression = none, cache = 1 MiB`. Several values are written as `cache = 1 MiB / 8
+    MiB`."""
     each = (settings, *others)
     values = {name: dict.fromkeys(option_text(name, of[name]) for of in each if name in of) for name in settings}
     return locale().listed(f"{name} = {' / '.join(texts)}" for name, texts in values.items())
@@ -458,13 +465,13 @@ class _Described:
 
 
 def _first_of(texts: Sequence[str], words: Words) -> str:
-    """List the first texts, and how many more there are."""
+    """List the first few texts, and say how many more there are."""
     more = [words["notice_and_more"].format(n=len(texts) - _MOST_LISTED)] if len(texts) > _MOST_LISTED else []
     return words.locale.listed((*texts[:_MOST_LISTED], *more))
 
 
 _MOST_LISTED = 3
-"""The most paths, or facts of factors' levels, that are listed."""
+"""The most paths, or facts of factors' levels, to list."""
 
 
 def option_text(name: str, value: p.Option) -> str:
@@ -477,8 +484,8 @@ def option_text(name: str, value: p.Option) -> str:
 
 
 def _sizes(keys: Collection[str], results: Results) -> Iterable[str]:
-    """Yield the loaded and the measured size of a database, each as a range over the database's cells. The database has
-    one of `keys` for each combination of levels."""
+    """Yield the loaded and the measured size of a database, each as a range over the cells that used it. `keys` are the
+    database's keys, one for each combination of levels."""
     rows = results.store.sql(
         "SELECT database, measure, min(value), max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
         "WHERE status = 'ok' AND unit = 'B' AND value IS NOT NULL GROUP BY ALL ORDER BY measure DESC"
