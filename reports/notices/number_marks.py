@@ -30,25 +30,25 @@ from benchbrief.results.compare.comparison import ComparedQuantity, PointValues
 from benchbrief.results.compare.rankings import Pair, Ranking, rank
 
 Place = tuple[p.Query, DimKey]
-"""A query of a line and a key of the table's dimension."""
+"""A query of a line, and a key of the table's dimension."""
 
 
 BEST = "best"
-"""The mark of a value that is the best of the compared ones, or that no test tells from the best."""
+"""The mark of a value that is the best of the compared ones, or that no test distinguishes from the best."""
 
 
 @dataclass(frozen=True)
 class Letters:
-    """The marks of a table. `of` has the letters of each ranked value, BEST, or "" without a mark. `note` explains the
-    marks."""
+    """The marks of a table. `of` has the letters of each ranked value, BEST, or "" if a value has no mark. `note`
+    explains the marks."""
 
     of: Mapping[tuple[str, DimKey], str]
     note: str = ""
 
 
 def letters_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the letters of a comparison, or the marks of a table that marks the best. For other tables, return neither
-    letters nor a note."""
+    """Return the letters of a comparison, or the marks of a table that marks its best values. For other tables, return
+    neither letters nor a note."""
     if element.mark:
         return _best_of(element, results)
     groups: dict[str, list[p.Line]] = {}
@@ -80,8 +80,8 @@ def letters_of(element: p.TableElement, results: Results) -> Letters:
 
 
 def _best_of(element: p.TableElement, results: Results) -> Letters:
-    """Return the marks of the best values by the repeats, or no marks if the repeats can't judge every
-    compared value."""
+    """Return the marks of the best values, as judged by the repeats. If the repeats can't judge every compared value,
+    return no marks."""
     grids: dict[str, dict[PointKeys, list[tuple[p.Line, DimKey]]]] = {}
     for place, line in enumerate(element.lines):
         for key in element.keys if line.tested and line.query else ():
@@ -122,7 +122,8 @@ def _best(line: p.Line, values: Mapping[int, float], ranking: Ranking) -> set[in
 def _rankings(
     name: str, grid: Mapping[PointKeys, list[tuple[p.Line, DimKey]]], element: p.TableElement, results: Results
 ) -> Sequence[Ranking]:
-    """Return the rankings of the places of a grid. The correction covers all pairs at all points together."""
+    """Return the ranking of the places at each point of a grid. The correction covers all pairs at all points
+    together."""
     lines = [line for places in grid.values() for line, _ in places]
     unit = lines[0].query.unit if lines[0].query else ""
     better = lines[0].tested.better if lines[0].tested else None
@@ -136,8 +137,8 @@ def _rankings(
 
 
 def letters_beside(line: p.Line, letters: str, *, marked: bool) -> Markup:
-    """Return the letters beside a number, in capitals because footnotes have small letters. Without letters, return an
-    equally wide space to keep the column aligned."""
+    """Return the letters beside a number, in capitals because footnotes have small letters. If there are none, return
+    an equally wide space, which keeps the column aligned."""
     if line.tested is None or marked:
         return Markup("")
     return Markup(' <span class="letters">{}</span>').format(letters.upper())
@@ -177,8 +178,8 @@ def _are_by_ratio(lines: Iterable[p.Line]) -> bool:
 
 
 def _values(line: p.Line, dim: str, key: DimKey, results: Results) -> PointValues | None:
-    """Return a contender's value with the values of its repeats. The value is None, and not ranked, if a planned repeat
-    lacks its value, because the others are not the planned sample."""
+    """Return a contender's value with the values of its repeats. If a planned repeat has no value, the value is None
+    and is not ranked, because the remaining repeats are not the planned sample."""
     if line.query is None or line.tested is None:
         return None
     value = results.at(line.query, **{dim: key})
@@ -204,8 +205,8 @@ def table_remarks(element: p.TableElement, results: Results) -> Iterator[str]:
 
 
 def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: Results) -> Iterator[str]:
-    """Yield remarks on the values of a figure. Candidates that were not measured need no remark if the axis
-    marks them."""
+    """Yield remarks on the values of a figure. If the axis marks the candidates that were not measured, they need no
+    remark."""
     queries = [query for series in element.series for query in series.drawn]
     shown = [element.title, element.x_label, *(key.label for keys in element.keys.values() for key in keys)]
     shown += [readable_label(series.label, results.words) for series in element.series]
@@ -215,7 +216,8 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
-    """Yield a sentence on the point that all values share, unless something `shown` beside them names it."""
+    """Yield a sentence on the point that all values share, unless the texts `shown` beside the values already name
+    it."""
     found = [*_loads(queries, results), *_places(queries, results)]
     if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
@@ -232,7 +234,7 @@ def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
-    """Yield the hardware, workload and levels that are in the brackets of every query."""
+    """Yield the hardware, workload and levels that every query names in its brackets."""
     plan = results.plan
     written = [set(_WORD.findall(" ".join(_BRACKETS.findall(query.text)))) for query in queries]
     several = {
@@ -249,8 +251,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Yield a sentence on which candidates were measured, for each adaptive ramp with unmeasured ones that several
-    values come from."""
+    """Several values may come from an adaptive ramp that left candidates unmeasured. For each such ramp, yield a
+    sentence on the candidates that were measured."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
@@ -274,11 +276,11 @@ def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
 
 
 ALIKE = 1.1
-"""How many times longer one imported measurement may be than another without a caution."""
+"""One imported measurement may last up to this many times as long as another without a caution."""
 
 
 class Cautions:
-    """Finds cautions about single numbers with `of` and `at`, reading the store only once."""
+    """Finds cautions about single numbers, with `of` and `at`. It reads the store only once."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -289,13 +291,13 @@ class Cautions:
         lasted = "SELECT cell_id, measured_s FROM cells WHERE measured_s > 0"
         rows = results.store.sql(lasted).rows if is_imported(results) else ()
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
-        """The measured seconds of each cell of an import."""
+        """How many seconds each imported cell was measured."""
         self._shares = shares(results.store)
         self._failed = results.once(failed_shares)
         self._beyond = Beyond(results.store)
         beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
         self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
-        """The cells with a background thread whose operations are not in any total."""
+        """The cells with a background thread whose operations are not part of any total."""
         self._said: set[str] = set()
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
@@ -303,8 +305,8 @@ class Cautions:
             self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
 
     def of(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield the cautions on all values of a query: how latency is counted at an offered load, which workloads'
-        background operations a throughput leaves out, and which combinations of levels are not measured."""
+        """Yield the cautions on all values of a query: how latency is counted at an offered load, which background
+        operations a throughput leaves out, and which combinations of levels are not measured."""
         yield from self._ragged(query)
         yield from self._without_background(query, **where)
         yield from self._of_time(query, **where)
@@ -366,7 +368,7 @@ class Cautions:
             yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution on the size of a database, since a closed loop leaves more data the faster it writes."""
+        """Yield a caution on the size of a database. In a closed loop, a faster database is written more data."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
         workloads = self._results.plan.workloads
@@ -389,8 +391,8 @@ class Cautions:
                 yield self._results.words["c_without_background"].format(workload=label)
 
     def _lengths(self, cells: list[ReportedCell]) -> Iterator[str]:
-        """Yield a caution if the measurements behind one number differ in warm-up or measured time, which may explain
-        the number."""
+        """Yield a caution if the measurements behind a number differ in warm-up or measured time. That may explain the
+        number."""
         words, experiments = self._results.words, self._results.plan.experiments
         if is_imported(self._results):  # it was not measured as the spec's experiments say
             lasted = sorted(self._lasted[cell.cell_id] for cell in cells if cell.cell_id in self._lasted)
@@ -417,12 +419,13 @@ class Cautions:
         return self._results.words["d_until_times"].format(**times)
 
     def few(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution if there are only few operations beyond a percentile of the values."""
+        """Yield a caution if a percentile among the values has only few operations beyond it."""
         if self._rests_on_few(query, self._measured(query, **where)):
             yield self._results.words["c_few"].format(n=FEWEST)
 
     def _rests_on_few(self, query: Query, cells: list[ReportedCell]) -> bool:
-        """Return whether there are only few operations beyond a percentile, of all a point's repeats or of each one."""
+        """Return whether a percentile has only few operations beyond it, counted over all of a point's repeats or, if
+        the query distinguishes repeats, in each."""
         points: dict[tuple[object, ...], list[ReportedCell]] = {}
         for cell in cells:
             repeat = cell.repeat if "repeat" in query.dims else None

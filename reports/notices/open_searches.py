@@ -1,5 +1,5 @@
 """Describes doubts about searched rates. Some rates are only lower bounds, because the highest candidate kept the
-promise or the load generator could not offer the next one. For others, the runs were not decisive."""
+promise or because the load generator could not offer the next one. For others, the runs were not decisive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchbrief.results.analysis.promised_rates import Promised, RateRuns
 
 
 def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -> Iterator[str]:
-    """Yield sentences on each doubtful searched rate that the value of a query at these keys comes from."""
+    """Yield sentences on each doubtful searched rate behind the value of a query at these keys."""
     reads = [read for read in reads_of(query) if read.view == "sustained"]
     for found in results.promises if reads else ():
         place = found.curve.keys
@@ -27,7 +27,7 @@ def open_searches(results: Results, query: Query, where: Mapping[str, DimKey]) -
 
 
 def sentences_by_cell(results: Results) -> dict[str, str]:
-    """Return the sentences on doubtful searched rates, by the ids of the cells of their searches."""
+    """Return the sentences on doubtful searched rates, by the ids of the searches' cells."""
     texts = {found.curve: " ".join(_sentences(found, results)) for found in results.promises}
     places = {cell.cell_id: Curve.of(cell) for cell in results.cells}
     return {cell_id: texts[place] for cell_id, place in places.items() if texts.get(place)}
@@ -48,15 +48,15 @@ def _sentences(found: Promised, results: Results) -> Iterator[str]:
 
 
 def lowered_late(rates: Sequence[RateRuns], words: Words, key: str) -> Iterator[str]:
-    """Yield a sentence on how many held-out runs at these rates had a late load generator. `key` is its key in the
-    catalogue."""
+    """Yield a sentence on how many held-out runs at these rates had a late load generator. `key` is the sentence's key
+    in the catalogue."""
     if rates:
         late, n = sum(each.held_beyond for each in rates), sum(each.held_out for each in rates)
         yield words[key].format(late=late, n=n, rates=points([each.rate for each in rates]))
 
 
 _MOST = 4
-"""The most searches that get sentences of their own. Any others are only counted."""
+"""The most searches that get sentences of their own. If there are more, the others are only counted."""
 
 
 def notice(results: Results) -> Iterator[Notice]:
@@ -101,6 +101,6 @@ def _counts(rates: Iterable[RateRuns]) -> dict[str, int]:
 
 
 def _late(rates: Sequence[RateRuns], words: Words) -> Iterator[str]:
-    """Yield how many more runs at these rates are inconclusive because the load generator was late."""
+    """Yield a sentence on how many more runs at these rates are inconclusive because the load generator was late."""
     if late := sum(each.late for each in rates):
         yield counted(words, "notice_promise_late", late, rates=points([each.rate for each in rates if each.late]))

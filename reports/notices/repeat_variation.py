@@ -1,5 +1,5 @@
-"""How much a point's repeats differ, in throughput and 99th percentile, and whether hardware and levels differ by more
-than that."""
+"""Describes how much a point's repeats differ in throughput and 99th percentile, and whether the differences between
+hardware and levels are larger."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
-"""The most pairs that get a sentence each. Four hardware make six pairs, which get one sentence and a list instead."""
+"""The most pairs that get a sentence each. For example, four hardware make six pairs, which get one sentence and a list
+instead."""
 MOST_NAMED = 4
 """The most compared things to name. If there are more, their pairs are counted."""
 MOST_LISTED = 12
-"""The most pairs in the list, which has those with the largest share within noise. The others are counted."""
+"""The most pairs in the list. It has the pairs with the largest shares within noise, and the others are only counted.
+"""
 MOST_COMPARED = 16
-"""The most hardware, or levels of a factor, to compare. 120 pairs take a second, and their number grows with the
-square."""
+"""The most hardware, or levels of a factor, to compare. This many make 120 pairs, which take a second, and the number
+of pairs grows with the square."""
 NOTICED_CV = 0.10
 """The coefficient of variation, as a share, above which differences of a few per cent between points mean nothing."""
 
@@ -48,14 +50,14 @@ class Spread(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """A pair of hardware or levels, by label, with its tested differences and the differences within noise."""
+    """A pair of hardware or levels, by label, with the number of tested differences and of those within noise."""
 
     first: str
     second: str
     tested: int
     noise: int
     undecided: int
-    """How many of the differences within noise have a side with only two repeats."""
+    """How many of the differences within noise have only two repeats on one side."""
 
 
 def spreads(results: Results) -> list[Spread]:
@@ -71,8 +73,8 @@ def spreads(results: Results) -> list[Spread]:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice if the repeats of a point differ much, and another if compared things do not differ
-    beyond noise."""
+    """Yield a notice if the repeats of a point differ much, and another if differences between compared things are
+    within noise."""
     words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
@@ -95,13 +97,14 @@ def notice(results: Results) -> Iterable[Notice]:
 
 
 def tested(results: Results) -> str:
-    """Return a text on how differences were told from noise, and for which things, or "" if none was tested."""
+    """Return a text on how differences were distinguished from noise, and between which things, or "" if none was
+    tested."""
     differences = results.once(_differences)
     return results.words["m_tested"].format(what=_compared(differences, results.words)) if differences else ""
 
 
 def _compared(differences: Sequence[_Differences], words: Words) -> str:
-    """Return the names of the two to four compared things, or the number of pairs if there are more."""
+    """Return the names of the compared things. If there are many, return the number of pairs instead."""
     names = list(dict.fromkeys(name for each in differences for name in (each.first, each.second)))
     if len(differences) == 1:
         return words["compared_two"].format(first=names[0], second=names[1])
@@ -147,8 +150,8 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Return the differences between every two hardware and every two named levels of a factor that can be tested,
-    corrected together as one set of comparisons.
+    """Return the differences that can be tested between any two hardware, and between any two named levels of a factor.
+    They are corrected together as one set of comparisons.
 
     Return None if there are too many.
     """
@@ -183,8 +186,8 @@ def _contenders(results: Results) -> list[list[Contender]]:
 
 
 def _sentences(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
-    """Return a sentence for each pair. If there are many, return one sentence and a list of pairs with differences
-    within noise."""
+    """Return a sentence for each pair. If there are many pairs, return one sentence and a list of the pairs whose
+    differences are within noise."""
     words = results.words
     if len(differences) <= MOST_SENTENCES:
         for each in differences:

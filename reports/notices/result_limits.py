@@ -1,6 +1,6 @@
-"""Further limits of a brief's numbers: errors, busy load generators, single repeats, earlier runs, one machine.
+"""Finds further limits of a brief's numbers: errors, busy load generators, single repeats, earlier runs, one machine.
 
-The brief has each limit in few words, and the disclosure has it in full.
+The brief states each limit in few words, and the disclosure states it in full.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
 
 MUCH_OTHER_WORK = 0.25
-"""The share of a host's processors above which other work on it is a grave limit."""
+"""The share of a host's processors above which other work on the host is a grave limit."""
 REHEARSED_S = 60.0
-"""The time in seconds below which a single measurement of each point is a rehearsal."""
+"""If each point was measured once and for less than this many seconds, the run is a rehearsal."""
 STILL_GAINS = 1.10
-"""The gain over the point before at which a ramp's last point does not count as its peak."""
+"""If a ramp's last point is this many times as high as the point before, it does not count as the peak."""
 
 
 class ResultLimit(NamedTuple):
-    """A limit of the results. `short` is a part of a sentence, or empty for a limit that only the disclosure mentions.
-    A grave limit is on page 1."""
+    """A limit of the results. `short` is a part of a sentence, or empty for a limit that only the disclosure states. A
+    grave limit is on page 1."""
 
     short: str
     full: str
@@ -88,13 +88,13 @@ def _errors(results: Results) -> Iterator[ResultLimit]:
 
 
 def failed_shares(results: Results) -> dict[str, float]:
-    """Return the share of failed operations of each counted measurement in which any failed, by its cell."""
+    """Return the share of failed operations in each counted measurement with failures, by the id of its cell."""
     return {cell: own for _, cell, _, own in results.once(_failed_operations) if own > 0}
 
 
 def _failed_operations(results: Results) -> list[tuple[str, str, float, float]]:
-    """Return the counted measurements with failed operations, highest share first, each as the experiment, the cell,
-    the share, and the share without the operations that the load generator interrupted."""
+    """Return the counted measurements with failed operations, the highest share first. Each has its experiment, its
+    cell, its share, and its share without the operations that the load generator interrupted."""
     stopped = () if is_imported(results) else results.plan.cells  # nobody knows whether someone stopped the others
     cut_off = {cell.id for cell in stopped if stray_errors(cell.tool.driver)}
     rows = results.store.sql(
@@ -140,8 +140,8 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
     """Yield a limit for ramps whose throughput grew up to the last thread count, because the load generator's threads
     were the bottleneck.
 
-    In a closed loop all threads are always busy (throughput times latency is their number), so only the gain from more
-    threads shows the limit. A search is left out because it ends by its own rule.
+    In a closed loop, all threads are always busy (throughput times latency is their number), so only the gain from more
+    threads reveals the bottleneck. A search is left out because it ends by its own rule.
     """
     rows = results.store.sql(
         "SELECT experiment, hardware, workload, levels, threads, avg(ops_per_s) AS rate "
@@ -171,9 +171,9 @@ def _still_rising(results: Results) -> Iterator[ResultLimit]:
 
 
 def _other_work(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for measurements during which a load generator's host did other work, as far as that is known.
+    """Yield a limit for measurements during which a load generator's host is known to have done other work.
 
-    A load generator on a server's machine cannot be judged, because the server's part of the load is not known.
+    A load generator on a server's machine cannot be judged, because it is unknown how much of the load is the server's.
     """
     rows = read_other_work(results.store)
     busy = [cores for _, cores in rows if cores is not None]
@@ -220,8 +220,8 @@ def _crowded(results: Results) -> Iterator[ResultLimit]:
 
 
 def _beside_servers(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for measurements with load generator and server on one machine, where each takes time from the
-    other and other programs can't be recognized."""
+    """Yield a limit for measurements with load generator and server on one machine. There, each takes time from the
+    other, and other programs can't be recognized."""
     if is_imported(results):
         return
     shared = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
@@ -233,12 +233,12 @@ def _beside_servers(results: Results) -> Iterator[ResultLimit]:
 
 
 def _shares_hosts(cell: p.Cell, plan: p.Plan) -> bool:
-    """Return whether each of the cell's load generators runs on a machine of a server."""
+    """Return whether each of the cell's load generators runs on a server's machine."""
     return cell.client is not None and set(cell.load_hosts) <= set(plan.hardware[cell.hardware].hosts)
 
 
 def _unsteady(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for measurements without a steady state by SNIA's rule, which may not suit a warm system."""
+    """Yield a limit for measurements that reached no steady state by SNIA's rule, which may not suit a warm system."""
     rows = results.store.sql(
         "SELECT count(DISTINCT cell_id), (SELECT count(*) FROM cells WHERE status = 'ok') FROM notes "
         "JOIN cells USING (run_id, cell_id) JOIN sentences USING (run_id, text) "
@@ -283,14 +283,14 @@ def measures_all_once(results: Results) -> bool:
 
 
 def said_once(results: Results) -> str:
-    """Return the first page's sentence that all points were measured once, or "" without one."""
+    """Return the first page's sentence that all points were measured once, or "" if the page has no such sentence."""
     found = (limit.short for limit in _single_repeats(results) if limit.is_grave and limit.short)
     return next((as_sentence(short, results.words) for short in found), "")
 
 
 def rehearsed_for(results: Results) -> float | None:
-    """Return the longest time of a measurement, in seconds, if the run was a rehearsal: each point was measured once,
-    and shortly."""
+    """If the run was a rehearsal, in which each point was measured once and only for a short time, return the longest
+    time of a measurement in seconds."""
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     longest = max((each.measure_s * each.phases for each in planned), default=REHEARSED_S)
@@ -299,8 +299,8 @@ def rehearsed_for(results: Results) -> float | None:
 
 
 def _single_repeats(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for points with a single measurement, beginning with those in the report's
-    claims and expectations."""
+    """Yield a limit for points with a single measurement, beginning with the points that the report's claims and
+    expectations use."""
     once = [e for e in results.plan.experiments.values() if e.repeats == 1]
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     labels = [e.label for e in once if e.name in measured]

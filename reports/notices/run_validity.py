@@ -1,4 +1,5 @@
-"""The limits of a run's measurements: unsteady beginnings, missed loads, repeats that ended early, tight budgets."""
+"""Finds the limits of a run's measurements: unsteady beginnings, missed loads, repeats that ended early, tight
+budgets."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ from benchbrief.results.analysis.cautions import patchy
 from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 _MOST_REASONS = 3
-"""The most reasons that a notice lists. The rest are counted."""
+"""The most reasons that a notice lists. If there are more, the others are only counted."""
 
 
 def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item]:
-    """Yield the rule for repeats, how often points were measured, the intervals' level, and why no more repeats were
-    made."""
+    """Yield the rule for repeats, how often points were measured, the level of the intervals, and why there were no
+    more repeats."""
     words, rows = results.words, _rows(experiment, results)
     if not rows:
         return
@@ -51,7 +52,7 @@ def disclose_budget(experiment: p.Experiment, results: Results) -> Iterable[Item
 
 
 def budget_setting(experiment: p.Experiment, results: Results) -> str:
-    """Return the experiment's setting for the disclosure."""
+    """Return the text on an experiment's budget for the disclosure."""
     return results.words["d_budget"].format(budget=_budget(experiment, results.plan), high=experiment.repeats)
 
 
@@ -61,7 +62,7 @@ def _budget(experiment: p.Experiment, plan: p.Plan) -> str:
 
 
 def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float | None]]:
-    """Return how often each point was measured, and half the width of its interval as a share of the mean.
+    """For each point, return how often it was measured, and half the width of its interval as a share of the mean.
 
     The interval has the level that the brief draws, even if the experiment's own looks only need a lower one.
     """
@@ -78,7 +79,8 @@ def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float |
 
 
 def _wide(experiment: p.Experiment, widths: list[float | None], results: Results) -> str:
-    """Return how many points have no interval, or one wider than the target. Return "" if there is no target."""
+    """Return how many points have no interval or one wider than the target. Return "" if there are no such points, or
+    no target."""
     if experiment.confident is None:
         return ""
     within = experiment.confident.within
@@ -92,8 +94,8 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
-    """Return the reasons why the last repeats were not made. Those that differ only in their numbers are merged, with a
-    range."""
+    """Return the reasons why the last repeats were not made. Reasons that differ only in their numbers are merged, with
+    a range."""
     known = results.words.sentences
     of_points = {cell.reason for cell in results.cells if _is_lost(cell, experiment, results)}
     alike: dict[Hashable, list[str]] = {}
@@ -118,8 +120,8 @@ def _as_one(group: list[str]) -> str:
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """Yield what a reader must know before looking at numbers: transients, missed loads, and probes with too few
-    samples."""
+    """Yield everything that a reader must know before looking at numbers: transients, missed loads, and probes with too
+    few samples."""
     words = results.words
     _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
     _, is_short, is_ahead = _offered(results, "limit_short", "limit_ahead", "limit_short_all")
@@ -164,7 +166,8 @@ def paragraphs(results: Results) -> Iterable[Item]:
 
 
 def _transients(results: Results, key: str = "v_transient") -> str:
-    """Return a text on how many measured windows begin unsteadily, with the worst of them, or "" if none does."""
+    """Return a text on how many measured windows begin unsteadily, which names the worst of them, or "" if none
+    does."""
     # A window that the rule can't judge counts as a measurement too.
     rows = results.store.sql(
         "SELECT cell_id, transient_s, measured_s, count(*) OVER (), (SELECT count(*) FROM cells WHERE status = 'ok') "
@@ -180,7 +183,8 @@ def _transients(results: Results, key: str = "v_transient") -> str:
 
 
 def _never_steady(results: Results, key: str, none: str) -> str:
-    """Return a text on how many measurements never became steady in their longest time, or "" if there are none."""
+    """Return a text on how many measurements did not become steady within their longest time, or "" if there are
+    none."""
     rows = results.store.sql(
         "SELECT cell_id, steady, most_s FROM steady_ends JOIN cells USING (run_id, cell_id) WHERE status = 'ok' "
         "ORDER BY cell_id"
@@ -203,10 +207,10 @@ def _sampled(results: Results, some: str = "v_sampled", none: str = "v_unsampled
 def _offered(
     results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead", key_none: str = ""
 ) -> tuple[str, str, str]:
-    """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded, or "" if none
-    was offered.
+    """Return a sentence saying whether all offered loads were achieved, or some were missed or exceeded. Return "" if
+    no load was offered.
 
-    `key_none` is the sentence for several offered loads if none was achieved.
+    `key_none` is the key of the sentence to use if there are several offered loads and none was achieved.
 
     Rates beyond the limit that a search for a promise found do not count, because the search offers them only to find
     that limit.
@@ -240,7 +244,7 @@ def _offered(
 
 
 def none_kept(results: Results) -> list[str]:
-    """Return all cells with an offered load if there are several and each missed its load, or else []. The brief names
+    """If there are several cells with an offered load and each missed it, return them all, or else []. The brief names
     them in a limit."""
     cells = _judged(results)
     return cells if len(cells) > 1 and all(results.loads[cell].is_short for cell in cells) else []
@@ -254,7 +258,8 @@ def _judged(results: Results) -> list[str]:
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:
-    """Yield cells at rates where searches found that the promise is broken, or that the load generator is too slow."""
+    """Yield cells at rates at which a search found that the promise is broken, or that the load generator is too
+    slow."""
     found = {
         (*search.curve, runs.rate)
         for search in results.promises

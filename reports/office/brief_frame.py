@@ -1,5 +1,5 @@
-"""The parts around the figures of a brief in every file to edit: its title, method, limits, legal lines, and the file's
-properties. Each writer has its own layout for them."""
+"""The parts of a brief before and after its figures, as every file to edit has them: title, method, limits, legal
+lines, and the file's properties. Each writer lays them out in its own way."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benchbrief.reports.view.house_style import template_of
 from benchbrief.reports.words.brief_words import Words
 
 _LONGEST = 255
-"""The most characters of a file's property."""
+"""The most characters of one of a file's properties."""
 
 
 @dataclass(frozen=True)
 class Front:
-    """The beginning of a brief. `origin` is the origin of the numbers. `warnings` are their limits, on one line, or as
-    notices if the brief has no separate disclosure."""
+    """The beginning of a brief. `origin` is the origin of the numbers. `warnings` are the limits of the numbers, on one
+    line or, if the brief has no separate disclosure, as notices."""
 
     kicker: str
     title: str | Markup
@@ -79,7 +79,8 @@ class Chapter:
 
 
 def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
-    """Yield the method, and then the limits with references to the disclosure and to the way to measure again."""
+    """Yield the method, and then the limits, with references to the disclosure and to the command that measures
+    again."""
     if view.method and view.method.items:
         yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
     items = []
@@ -97,7 +98,7 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
 
 
 def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:
-    """Return lines of the disclosure or of the method as paragraphs, each beginning with its term and a colon."""
+    """Return lines of the disclosure or of the method as paragraphs. Each begins with its term and a colon."""
     said: list[Paragraph] = []
     for item in items:
         term = Markup("<b>{}{}</b>").format(code_in_backticks(item.term), colon.rstrip()) if item.term else Markup()
@@ -107,7 +108,7 @@ def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:
 
 
 def properties_of(view: ReportView) -> dict[str, object]:
-    """Return the properties of a file, under the names that all three libraries use."""
+    """Return the properties of a file, under names that suit all three libraries."""
     origin = " · ".join((*(tag.text for tag in view.origin), f"benchbrief {view.version}, {view.run_id}"))
     texts = {
         "title": view.title,

@@ -1,4 +1,4 @@
-"""Writes a brief as a document for Word. Its styles have names, so that a house's template can set its look."""
+"""Writes a brief as a Word document. Its styles have names, so that a house's template can set their look."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ _PIXEL = 0.75
 _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type of the headline's numbers, and how much wider than thought they are in bold."""
 _CARD_PT = 22.0
-"""The type size of numbers in boxes that are side by side. Numbers that do not fit are written on lines instead."""
+"""The type size of numbers in boxes that are side by side. If a number does not fit, each number is written on a line
+of its own instead."""
 _TEXT_PT, _SHORT_LIST = 10.0, 5
 """The type of running text, and the most items of a list that is kept on one page."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
@@ -86,7 +87,7 @@ _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """What is written on the band of the first page, and the tag there that says where the numbers are from."""
 _TAG_PAD = 4.0
-"""The room around the text of the tag."""
+"""The space around the text of the tag."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
 """The room within a box, the size of the code that leads to the disclosure, and about how much of it is its margin."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
@@ -94,7 +95,8 @@ _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 @dataclass(frozen=True)
 class _Style:
-    """One of our own styles, for a paragraph unless `of` says otherwise. `based` is the style that it modifies."""
+    """One of our own styles. It is for paragraphs unless `of` names another kind. `based` is the style that it
+    modifies."""
 
     points: float = 0.0
     bold: bool | None = None
@@ -134,7 +136,7 @@ _STYLES = {
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
     "footnote reference": _Style(0, None, "", of="character", based="Default Paragraph Font"),
 }
-"""The styles that a document uses. A house's template may replace them by styles of the same names."""
+"""The styles that a document uses. A house's template may replace them with styles of the same names."""
 _BASES = ("Normal", "Default Paragraph Font", "Table Grid", "Normal Table")
 _LIMITS = "limits"
 """The name of the bookmark at the limits."""
@@ -156,7 +158,7 @@ def written(brief: HandOver) -> bytes:
 class _Writer:
     brief: HandOver
     document: Any
-    """The python-docx document, which that library does not type completely."""
+    """The python-docx document. The library does not type it completely."""
     footnotes: Footnotes = field(init=False)
     cell: _Cell | None = None
     """The cell that is being written, or None for the page."""
@@ -195,8 +197,8 @@ class _Writer:
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
 
     def write_front(self, front: Front) -> None:
-        """Write the title and the lines below it, on a band in the brand's colour, or without a band in the house's
-        styles."""
+        """Write the title and the lines below it, on a band in the brand's colour. With the house's styles, there is no
+        band."""
         with nullcontext() if self.brief.template else self.inside(self.box(self.brand, self.brand, pad=12.0)):
             parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
             kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
@@ -215,8 +217,8 @@ class _Writer:
             self.gap()
 
     def set_ground(self, tag: Any, wide: float) -> None:
-        """Give a line a background that is as `wide` as its text. Backgrounds of single runs would show seams between
-        them."""
+        """Give a line a background that is as `wide` as its text. With a background for each run, there would be seams
+        between them."""
         room = self.width.pt - 2 * _TAG_PAD
         for run in tag.runs if wide > room else ():
             run.font.size = Pt(_TAG_PT - 1)
@@ -230,7 +232,7 @@ class _Writer:
         layout.right_indent = Pt(max(_TAG_PAD, room - wide))
 
     def write_limits(self, said: Iterable[Said]) -> None:
-        """Write the line about limits, with a link at its end to the full list."""
+        """Write the line about limits, which ends with a link to the full list."""
         for each in said:
             last = each.runs[-1:]
             if not (self.view.disclosed and last and last[0].text.endswith(self.view.limits_line)):
@@ -242,7 +244,7 @@ class _Writer:
 
     def write_chapter(self, chapter: Chapter, *, last: bool) -> None:
         """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure. A
-        short part is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
+        short part is kept on one page, and the `last` part is kept on the page of the legal lines."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
@@ -255,7 +257,8 @@ class _Writer:
             self.write_coded(chapter, code)
 
     def code_of(self, chapter: Chapter) -> bytes:
-        """Return the drawing of the code that leads to the disclosure, or nothing if this part does not name it."""
+        """Return the drawing of the code that leads to the disclosure. If this part does not name the disclosure,
+        return nothing."""
         other = self.view.companion
         named = any(item.term == self.words["full_disclosure"] for item in chapter.items)
         if other is None or not other.qr or not named:
@@ -287,8 +290,9 @@ class _Writer:
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> list[Any]:
         """Write paragraphs in a style and return them. List items get the list style, with our own marks if that style
-        has none. Paragraphs that introduce a figure or a table (`leads`) stay on its page, and so do the items of a
-        short list on one."""
+        has none. Paragraphs that introduce a figure or a table (`leads`) stay on its page, and the items of a short
+        list stay together.
+        """
         lists = {"bullet": "List Bullet", "number": "List Number"}
         numbering, count, written = None, 0, []
         said = tuple(said)
@@ -339,7 +343,7 @@ class _Writer:
                     self.write_disclosure(block)
 
     def fills_lines(self, said: Iterable[Said]) -> bool:
-        """Return whether a text is so long that it may stand at the foot of a page, before its figure on the next."""
+        """Return whether a text is long enough to be at the foot of a page if its figure is on the next page."""
         wide = sum(text_width(run.text, _TEXT_PT) for each in said for run in each.runs)
         return wide > 2 * float(self.width.pt)
 
@@ -439,7 +443,7 @@ class _Writer:
             picture.paragraph_format.keep_with_next = True
 
     def write_below(self, block: FigureView, beside: str = "") -> None:
-        """Write the texts below a figure, without its key if the figure `beside` it has the same one."""
+        """Write the texts below a figure. Its key is left out if the figure `beside` it has the same one."""
         if block.key and block.key != beside:
             self.paragraph("Brief Note", runs_of(block.key))
         if block.note:
@@ -474,7 +478,7 @@ class _Writer:
                 cell._tc.remove(cell.paragraphs[0]._p)
 
     def write_formula(self, block: FormulaView) -> None:
-        """Write a worked example with its steps and its result in a box that is never divided by a page break."""
+        """Write a worked example, with its steps and its result, in a box that no page break divides."""
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
         with self.inside(self.box(_SHADED, self.accent)):
             self.paragraph("Brief Box", runs_of(title, block.marks))
@@ -538,7 +542,7 @@ class _Writer:
         return self.brief.report.theme.accent or ACCENT
 
     def box(self, ground: str, bar: str = "", pad: float = _BOX_PAD) -> _Cell:
-        """Add a box with the width of the text, never divided by a page break, and return its cell."""
+        """Add a box that is as wide as the text and that no page break divides, and return its cell."""
         table = self.grid(1, 1, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         _pad(table, pad)
@@ -566,7 +570,7 @@ class _Writer:
         return table
 
     def write_grid(self, grid: Grid, *, noted: bool = False) -> None:
-        """Write a table. If the table is short, it stays on one page with the notes (`noted`) below it."""
+        """Write a table. A short table stays on one page, together with the notes below it (`noted`)."""
         table = self.grid(grid.rows, grid.columns)
         widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
         for column, width in zip(table.columns, widths, strict=True):

@@ -1,5 +1,5 @@
-"""Finds numbers in an office file that were changed after it was made, whatever else was edited: texts may be reworded,
-moved or added, and slides may be removed."""
+"""Finds numbers in an office file that were changed after it was made. Other edits do not matter: texts may be
+reworded, moved or added, and slides may be removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_PAIRS, _MOST_COMPARED = 4_000, 200
 @dataclass(frozen=True)
 class EditedNumber:
     """A number that a file no longer shows as it was made. `id` is its id in the ledger, or "" for a value in a chart
-    or a sheet. `found` is the text in its place, or ""."""
+    or a sheet. `found` is the text that is now in its place, or ""."""
 
     id: str
     place: str
@@ -34,7 +34,7 @@ class EditedNumber:
 
 @dataclass(frozen=True)
 class ComparedTexts:
-    """The result of a comparison. `added` are the places of texts with numbers that were added to the file since it was
+    """The result of a comparison. `added` are the places of texts with numbers that were added since the file was
     made."""
 
     edited: tuple[EditedNumber, ...]
@@ -42,7 +42,7 @@ class ComparedTexts:
 
 
 def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[NumberEntry]) -> ComparedTexts:
-    """Compare the texts of a file with its texts when it was made. `numbers` are the numbers of the brief."""
+    """Compare the texts of a file with its texts at the time it was made. `numbers` are the numbers of the brief."""
     found = _paired(kept.texts, now)
     named = _Named(numbers)
     edited = [each for then, text in found.same for each in _changed(then, text, named)]
@@ -62,7 +62,7 @@ def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[N
 def _missing(
     found: _Paired, kept: KeptLedger, now: Sequence[FileText], named: _Named, edited: Counter[str]
 ) -> Iterator[EditedNumber]:
-    """Yield the numbers of reworded or removed texts, unless the numbers now occur elsewhere."""
+    """Yield the numbers of reworded or removed texts. A number that now occurs elsewhere is not missing."""
     lost = [each for then, text in found.reworded for each in _changed(then, text, named)]
     gone = (text for text in found.gone if not text.drawn)
     lost += [each for text in gone for at, cell in enumerate(text.cells) for each in _lost(text, cell, "", at, named)]
@@ -77,15 +77,15 @@ def _missing(
 
 
 class _Named:
-    """The numbers of the ledger, which can be found by their places in texts."""
+    """Finds the numbers of the ledger by their places in texts."""
 
     def __init__(self, numbers: Sequence[NumberEntry]) -> None:
         self._numbers = [(number, pattern_of(number.shown)) for number in numbers if number.value is not None]
         self._used: set[str] = set()
 
     def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
-        """Return the ledger's number at this place of a cell, and where it ends. If several numbers match, one that was
-        not returned yet is preferred."""
+        """Return the ledger's number at this place of a cell, and where it ends. If several numbers match, prefer one
+        that was not returned before."""
         found = [
             (number, match.end())
             for number, pattern in self._numbers
@@ -103,8 +103,8 @@ _Pairs = list[tuple[FileText, FileText]]
 
 @dataclass(frozen=True)
 class _Paired:
-    """Texts compared with the original file: those with the same words but other numbers, those that were `reworded`,
-    those that are gone, and new ones."""
+    """The texts of a file, compared with the original ones: texts with the same words but other numbers, texts that
+    were `reworded`, texts that are gone, and new ones."""
 
     same: _Pairs
     reworded: _Pairs
@@ -177,7 +177,7 @@ def _skeleton(text: FileText) -> tuple[str, ...]:
 
 
 def _changed(then: FileText, now: FileText, named: _Named) -> Iterator[EditedNumber]:
-    """Yield the numbers that one text has and the other has in another form or not at all."""
+    """Yield the numbers of the original text that the new text lacks or has in another form."""
     if len(then.cells) != len(now.cells):
         yield from _lost(then, "\t".join(then.cells), "\t".join(now.cells), 0, named)
         return

@@ -21,15 +21,15 @@ MAIN_PARTS: dict[Kind, str] = {
     "docx": "word/document.xml",
 }
 LONG = 2 << 20
-"""The largest size in bytes of a sheet that is read. Longer sheets hold the points of a run, without any numbers of the
+"""The largest size in bytes of a sheet that is read. Longer sheets contain the points of a run, and no numbers of the
 ledger."""
 _MOST_TEXTS = 200_000
 
 
 @dataclass(frozen=True)
 class FileText:
-    """A paragraph, or the cells of a row. A chart's series (`drawn`) has its name, and then its values. `values` are
-    the numbers in cells of a sheet, and `columns` the columns of those cells."""
+    """A paragraph, or the cells of a row. For a chart's series (`drawn`), the cells are its name and its values.
+    `values` are the numbers in cells of a sheet, and `columns` are the columns of those cells."""
 
     place: str
     cells: tuple[str, ...]
@@ -64,7 +64,7 @@ def kind_of(package: Package) -> Kind:
 
 
 def texts_of(package: Package, unread: Iterable[str] = ()) -> FileTexts:
-    """Return the texts of a file in their order, without the sheets that are already `unread`. Raises ReportError."""
+    """Return the texts of a file in their order. Sheets that are in `unread` are left out. Raises ReportError."""
     found = FileTexts(unread=list(unread))
     read = {"pptx": _slides, "docx": _document, "xlsx": _sheets}[kind_of(package)]
     for text in read(package, found.unread):
@@ -82,7 +82,7 @@ def column_letters(column: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text with single blanks, because a program may have added others."""
+    """Return a text with single blanks, because a program may have added further ones."""
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -90,8 +90,7 @@ def plain(text: str) -> str:
 
 
 class _Prose:
-    """Gathers the paragraphs and the rows of tables in a part. DrawingML and WordprocessingML use the same names for
-    them."""
+    """Gathers the paragraphs and table rows of a part. DrawingML and WordprocessingML use the same names for them."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, ...]] = []
@@ -120,7 +119,7 @@ class _Prose:
                 self._field(attributes.get("fldCharType", ""))
 
     def _field(self, kind: str) -> None:
-        """Follow a field of a document. Its text, between separator and end, is computed by the program."""
+        """Follow a field of a document. The program computes its text, which is between separator and end."""
         if kind == "begin":
             self._fields.append(False)
         elif kind == "separate" and self._fields:
@@ -214,7 +213,7 @@ _MOST_EMBEDDED = 16 << 20
 
 
 def _embedded(package: Package, chart: str) -> dict[_Place, float]:
-    """Return the numbers of the workbook inside a chart, from which programs redraw the chart."""
+    """Return the numbers of the workbook inside a chart. Programs redraw the chart from them."""
     found: dict[_Place, float] = {}
     for part in package.related(chart, "/package").values():
         inner = Package(package.read(part), f"{part} of {package.name}", most=_MOST_EMBEDDED)
@@ -227,7 +226,7 @@ def _embedded(package: Package, chart: str) -> dict[_Place, float]:
 
 
 def _with_stored(shown: str, stored: float | None) -> str:
-    """Return a chart's shown value, with the value of its workbook if that is different."""
+    """Return a chart's shown value. If the value in its workbook is different, add that value."""
     value = _number(shown)
     if stored is None or value is None or math.isclose(value, stored, rel_tol=1e-9, abs_tol=1e-300):
         return shown
@@ -244,7 +243,7 @@ _CELLS = re.compile(r"[^!]*!\$?([A-Z]{1,3})\$?(\d{1,7})\b.*")
 
 
 class _Chart:
-    """Gathers the titles of a chart, and its series with the stored values, each with its cell in the chart's
+    """Gathers the titles of a chart, and its series with their stored values, each of which has its cell in the chart's
     workbook."""
 
     def __init__(self) -> None:
@@ -364,7 +363,7 @@ def _formats(package: Package, part: str) -> list[str]:
 
 
 class _Rows:
-    """Gathers the rows of a sheet, with numbers as they are shown."""
+    """Gathers the rows of a sheet. Numbers are gathered in the form that is shown."""
 
     def __init__(self, name: str, shared: list[str], formats: list[str]) -> None:
         self.found: list[FileText] = []
@@ -437,7 +436,7 @@ _FORMAT = re.compile(
 
 
 def shown_by(value: float, form: str) -> str:
-    """Return a number as a program shows it in a simple format, or unchanged for any other format."""
+    """Return a number as a program shows it in a simple format. For any other format, return it unchanged."""
     before, digits, after, per_cent = "", "", "", False
     for part in _FORMAT.finditer(form.partition(";")[0] if '"' not in form else form):
         if part["digits"] and digits:

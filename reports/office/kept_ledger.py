@@ -1,4 +1,4 @@
-"""Keeps the ledger inside an office file, in a separate part, which programs keep when they save the file.
+"""Keeps the ledger inside an office file. It is in a separate part, which programs keep when they save the file.
 
 The part contains the file of the brief's numbers, and the texts of the office file as it was made, so that edited
 numbers can be found.
@@ -35,8 +35,8 @@ _PROPERTIES = "application/vnd.openxmlformats-officedocument.customXmlProperties
 @dataclass(frozen=True)
 class KeptLedger:
     """A ledger read from an office file. `numbers` is the file of the numbers, and `texts` are the texts of the office
-    file when it was made. `absent` are the ids of the brief's numbers that were never in the office file, and `unread`
-    are sheets that were too long.
+    file at the time it was made. `absent` are the ids of the brief's numbers that were never in the office file, and
+    `unread` are sheets that were too long.
     """
 
     numbers: bytes
@@ -47,7 +47,7 @@ class KeptLedger:
 
 def with_ledger(content: bytes, numbers: Sequence[NumberEntry], file: Iterable[bytes]) -> bytes:
     """Return a file with the ledger inside. `numbers` are the numbers of the brief, and `file` is the numbers file.
-    Raises ReportError for a file that cannot be read."""
+    Raises ReportError if the office file cannot be read."""
     package = Package(content, "the file")
     kind = kind_of(package)
     found = texts_of(package)
@@ -72,7 +72,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _with_part(content: bytes, main: str, part: bytes) -> bytes:
-    """Return a package with an added part of custom XML, which the main part refers to."""
+    """Return a package with an additional part of custom XML, which the main part refers to."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -121,11 +121,11 @@ _ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 20
 _MOST_KEPT = 32 << 20
-"""The most bytes of the numbers, and of the texts."""
+"""The most bytes that the numbers, and also the texts, may take."""
 
 
 def kept_ledger(package: Package) -> KeptLedger | None:
-    """Return the ledger in a file, or None if the file has lost it. Raises ReportError for a file that cannot
+    """Return the ledger in a file, or None if the file has lost it. Raises ReportError if the file or its ledger cannot
     be read."""
     for part in package.names:
         if _PART.fullmatch(part) and (files := _files(package, part)):
@@ -179,7 +179,7 @@ def _files(package: Package, part: str) -> dict[str, bytes]:
 
 
 def _unpacked(text: str) -> bytes | None:
-    """Return unpacked content, or None if it was not packed or is larger than any ledger."""
+    """Return the unpacked content, or None if it was not packed or is larger than a ledger can be."""
     try:
         unpacking = zlib.decompressobj()
         found = unpacking.decompress(base64.b64decode(text, validate=False), _MOST_KEPT)
@@ -203,7 +203,7 @@ def is_unit(text: str) -> bool:
 
 
 def units_of(text: str) -> list[str]:
-    """Return the units in brackets, as used in the heads of tables and axes."""
+    """Return the units that a text has in brackets, as the heads of tables and axes do."""
     return [unit for unit in _STATED_UNIT.findall(text) if is_unit(unit)]
 
 

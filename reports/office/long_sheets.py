@@ -1,5 +1,5 @@
-"""Fills the long sheets of a finished workbook, because XlsxWriter takes ten times as long for 100,000 rows, and their
-XML does not fit in memory."""
+"""Fills the long sheets of a finished workbook. XlsxWriter is not used for them, because it takes ten times as long for
+100,000 rows, and because their XML does not fit in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbrief.reports.office.sheet_values import cell_text
 
 _AT_ONCE = 500
 _MOST_KNOWN = 10_000
-"""How many texts of cells are kept for reuse, since most texts occur in many rows."""
+"""How many texts of cells are kept for reuse. Most texts occur in many rows."""
 _BYTES_OF_A_CELL = 100
 _MOST_WITHOUT_ZIP64 = (1 << 31) - 1
 QUICKLY = 3
@@ -28,8 +28,8 @@ QUICKLY = 3
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet with this number, beginning at the row `first`, counted from 1. For each
-    column, `said` has the function that turns its keys into words, or None if it has no keys."""
+    """The rows of a table for the sheet with the number `sheet`, beginning at the row `first`, counted from 1. For each
+    column with keys, `said` has the function that turns them into words. It is None for other columns."""
 
     sheet: int
     first: int

@@ -19,7 +19,8 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class HandOver:
-    """The input for a file to edit. `template` is the name and content of the house's template, or None."""
+    """Everything that is needed to write a file to edit. `template` is the name and content of the house's template, or
+    None."""
 
     view: ReportView
     plan: Plan
@@ -34,7 +35,7 @@ class HandOver:
 
 @dataclass(frozen=True)
 class OfficeFormat:
-    """A format of files to edit. `program` opens the files. `library` is the Python module that writes them, from
+    """A format of files to edit. `program` opens such files. `library` is the Python module that writes them, from
     `package`. `writer` names our module, whose function `written` turns a HandOver into a file."""
 
     program: str
@@ -53,7 +54,7 @@ class OfficeFormat:
             ) from error
 
     def write(self, brief: HandOver) -> bytes:
-        """Return the file. Raises ReportError if the library is missing, or if the house's template is broken."""
+        """Return the file. Raises ReportError if the library is missing or the house's template is broken."""
         self.require_library()
         written: Callable[[HandOver], bytes] = import_module(f"benchbrief.reports.office.{self.writer}").written
         try:

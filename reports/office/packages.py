@@ -21,11 +21,11 @@ _KINDS = {
     b"presentationml.template.main+xml": b"presentationml.presentation.main+xml",
     b"wordprocessingml.template.main+xml": b"wordprocessingml.document.main+xml",
 }
-"""The content type of each kind of template, and the content type that a file made from it must have."""
+"""The content type of each kind of template, and the content type of a file made from it."""
 
 
 def opened(template: tuple[str, bytes], program: str, open_: Callable[[io.BytesIO], T]) -> T:
-    """Return a house's template, opened as a file to fill. Raises ReportError if it cannot be read."""
+    """Return a house's template as a file to be filled. Raises ReportError if it cannot be read."""
     name, content = template
     try:
         package = Package(content, "it")
@@ -46,7 +46,7 @@ def _as_document(name: str, content: bytes) -> bytes:
 
 
 def settled(content: bytes, made: str) -> bytes:
-    """Return a package dated at the end of the run instead of the time of writing."""
+    """Return a package whose date is the end of the run instead of the time of writing."""
     at = time_of(made).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
 
     def settle(name: str, part: bytes) -> bytes:
@@ -59,7 +59,7 @@ def settled(content: bytes, made: str) -> bytes:
 
 
 def time_of(made: str) -> datetime:
-    """Return when a run ended, in UTC. If this is unknown, return the earliest date that a ZIP file can store."""
+    """Return when a run ended, in UTC. If that is unknown, return the earliest date that a ZIP file can store."""
     try:
         found = datetime.fromisoformat(made)
     except ValueError:

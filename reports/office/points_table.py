@@ -12,7 +12,7 @@ from benchbrief.reports.text.number_format import unit_text
 
 _STATISTICS = ("mean", "p50", "p95", "p99", "p99.9", "max")
 _MOST_LATENCIES = 60
-"""The most columns of latencies, because an output may have any number of operations."""
+"""The most columns of latencies. There must be a limit because an output may have any number of operations."""
 
 
 _UNPUBLISHED = f"coalesce(reason = {sql_text(NOT_PUBLISHED)}, false)"
@@ -21,7 +21,7 @@ _OF_REPEATS = "phase IS NULL AND repeat IS NOT NULL AND source IS NULL AND repor
 
 @dataclass(frozen=True)
 class PointColumn:
-    """A column with its head, which contains its unit."""
+    """A column and its head, which includes the unit."""
 
     head: str
     is_number: bool = False
@@ -31,8 +31,9 @@ class PointColumn:
 class PointsTable:
     """The table of all points.
 
-    `count` is the number of rows, and `left_out` of columns that did not fit. The first `printed` rows are printed: all
-    but those whose numbers were not published. The columns from `named` up to `places` say what a row is about.
+    `count` is the number of rows, and `left_out` is the number of columns that did not fit. The first `printed` rows
+    are for print, which are all rows except those whose numbers were not published. The columns from `named` up to
+    `places` tell what a row is about.
     """
 
     columns: tuple[PointColumn, ...]
@@ -46,14 +47,14 @@ class PointsTable:
 
     @contextmanager
     def rows(self) -> Iterator[Iterable[Sequence[object]]]:
-        """Yield the rows one by one. The store allows no other query meanwhile."""
+        """Yield the rows one by one. While they are read, the store allows no other query."""
         with self.store.each(self.sql) as found:
             yield found
 
 
 def measured_points(results: Results) -> PointsTable:
-    """Return a row for each planned measurement, with its place, its state with the reason, and its throughput, errors
-    and latencies over the whole measured window, in base units."""
+    """Return a row for each planned measurement, with its place, its state and the reason for that, and its throughput,
+    errors and latencies over the whole measured window, in base units."""
     words, store = results.words, results.store
     asked = store.sql(f"SELECT DISTINCT operation, statistic FROM latency WHERE {_OF_REPEATS} ORDER BY operation").rows  # noqa: S608  # a constant
     known = {(str(operation), str(statistic)) for operation, statistic in asked}
@@ -108,7 +109,7 @@ def _points_sql(latencies: Sequence[tuple[str, str]]) -> str:
 
 
 def probed_means(results: Results) -> PointsTable:
-    """Return a row for each measurement, node and measure of a probe, with the mean over the measured window."""
+    """Return a row for each measurement, node and probed measure, with the mean over the measured window."""
     words, store = results.words, results.store
     sql = (
         "SELECT experiment, hardware, workload, node, measure, threads, target, repeat, value, unit "

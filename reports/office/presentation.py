@@ -114,8 +114,8 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             texts, after = [], []
 
     def write_ending(self, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
-        """Write the method with the configuration, the limits above the references to the disclosure, and the small
-        print."""
+        """Write the method and the configuration, the limits with the references to the disclosure below them, and the
+        small print."""
         view = self.view
         whole = self.masters.content
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
@@ -139,13 +139,15 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         self.write_legal(legal, small - 2 * AIR)
 
     def height_of_disclosure(self, said: Sequence[Paragraph], width: float) -> float:
-        """Return the height of the texts about the disclosure, beside its code, and of the room above them."""
+        """Return the height of the texts about the disclosure, which are beside its code, including the space above
+        them."""
         code = _CODE if self.view.companion and self.view.companion.qr else 0.0
         beside = width - (code + 2 * AIR if code else 0.0)
         return max(code, height_of_all(said, beside, TEXT_PT)) + 2 * AIR if said else 0.0
 
     def write_disclosed(self, said: Sequence[Paragraph], area: Area) -> None:
-        """Write where the disclosure is and how to measure again, and at the right the code that links to it."""
+        """Write where the disclosure is and how to measure again. The code that links to the disclosure is at the
+        right."""
         has_code = bool(self.view.companion and self.view.companion.qr)
         inner = replace(area.below(2 * AIR), width=area.width - (_CODE + 2 * AIR) * has_code)
         self.put(said, inner, TEXT_PT)

@@ -1,5 +1,5 @@
-"""Reads the packages of office programs. Since they may come from anybody, it limits how much is unpacked, and allows
-neither entities nor parts outside the package."""
+"""Reads the packages of office programs. They may come from anybody, so there is a limit to how much is unpacked, and
+neither entities nor parts outside the package are allowed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.reports.brief_error import ReportError
 MOST_PARTS = 10_000
 MOST_OF_A_PART = 64 << 20
 MOST_OF_ALL = 256 << 20
-"""The most bytes that are unpacked from a part and from a file."""
+"""The most bytes that are unpacked from a part, and also from a whole file."""
 _DEEPEST = 200
 _CHUNK = 1 << 16
 _HINT = "verify the file as `bench report` wrote it"
@@ -24,10 +24,11 @@ Attributes = Mapping[str, str]
 
 
 class Package:
-    """An open file. Its contents are never written to disk, and its parts are found only by their names."""
+    """An open file. Its contents are never written to disk, and its parts can only be reached by name."""
 
     def __init__(self, content: bytes, name: str, *, most: int = MOST_OF_ALL, hint: str = _HINT) -> None:
-        """At most `most` bytes are unpacked. Raises ReportError, with a `hint`, if the content is not such a file."""
+        """Open the content of a file, from which at most `most` bytes are unpacked. Raises ReportError, with a `hint`,
+        if the content is not an office program's package."""
         self.name, self._left, self._hint = name, most, hint
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -51,7 +52,7 @@ class Package:
 
     @property
     def infos(self) -> tuple[zipfile.ZipInfo, ...]:
-        """Return the file's own entries about its parts, which are not verified."""
+        """Return the entries about parts that the file itself has. They are not verified."""
         return tuple(self._infos.values())
 
     def size(self, part: str) -> int:
@@ -94,7 +95,7 @@ class Package:
         end: Callable[[str], None] | None = None,
         text: Callable[[str], None] | None = None,
     ) -> None:
-        """Read a part as XML. Names of elements and attributes are given without namespaces, except that attributes for
+        """Read a part as XML. The names of elements and attributes have no namespaces, but the attributes for
         relationships begin with `r:`. Raises ReportError for anything but plain XML."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
@@ -129,7 +130,7 @@ class Package:
 
     def related(self, part: str, kind: str) -> dict[str, str]:
         """Return the parts that a part refers to by this kind of relationship (such as `/chart`), by the ids of the
-        references."""
+        relationships."""
         folder, name = posixpath.split(part)
         found: dict[str, str] = {}
 

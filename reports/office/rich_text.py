@@ -1,4 +1,4 @@
-"""Reads the HTML of a view as paragraphs of runs, for files that are not HTML."""
+"""Reads the HTML of a view as paragraphs of runs, for files other than HTML."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _WEB = ("http://", "https://", "mailto:")
 
 @dataclass(frozen=True)
 class Run:
-    """A piece of text with one look. `note` is the number of the footnote that it marks, `number` is the id of a number
-    of the ledger, `link` is a web address, and `colour` is the run's own colour."""
+    """A piece of text with a uniform look. `note` is the number of the footnote that it marks, `number` is the id of a
+    number of the ledger, `link` is a web address, and `colour` is the run's own colour."""
 
     text: str
     bold: bool = False
@@ -41,9 +41,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list. Its text may
-    have a `hang`, in multiples of the type's size: it begins with a term and a tab, and all of it stands beside the
-    term."""
+    """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list. With a
+    `hang`, the paragraph begins with a term and a tab, and its other lines are indented by this many multiples of the
+    type size, so that all of its text is beside the term.
+    """
 
     runs: tuple[Run, ...]
     item: Literal["", "bullet", "number"] = ""
@@ -74,7 +75,7 @@ def runs_of(html: str | Markup | None, marks: Iterable[int] = ()) -> tuple[Run, 
 
 
 def closed(runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """Return the runs of a title or a caption with its last two words on one line, if the last one is short."""
+    """Return the runs of a title or a caption with the last two words kept on one line if the last word is short."""
     at = max((place for place, run in enumerate(runs) if not run.raised), default=None)
     if at is None or runs[at].code:
         return runs
@@ -89,7 +90,7 @@ def note_runs(note: Footnote) -> tuple[Run, ...]:
 
 
 def joined(parts: Iterable[str | Markup]) -> Markup:
-    """Return the texts one after another, without the empty ones."""
+    """Join texts one after another, leaving out the empty ones."""
     return Markup(" ").join(escape(part) for part in parts if part)
 
 

@@ -1,5 +1,5 @@
 """Prepares the contents of a spreadsheet's cells and tabs: texts that remain texts, names of sheets, and numbers that
-look as in the brief."""
+look as they do in the brief."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _RESERVED = "history"
 
 
 def cell_text(text: str) -> str:
-    """Return a text as a cell can hold it: shortened if necessary, and without characters that XML forbids."""
+    """Return a text in the form that a cell can hold: shortened if necessary, and without characters that XML
+    forbids."""
     text = writable(text)
     wide = len(text) + sum(char > "\uffff" for char in text)
     if wide <= MOST_CHARACTERS:
@@ -40,7 +41,7 @@ def looks_like_a_formula(text: str) -> bool:
 
 
 def sheet_names(wanted: Iterable[str]) -> list[str]:
-    """Return legal names for sheets, in order. Equal names get numbers."""
+    """Return permitted names for sheets, in order. Equal names get numbers."""
     taken: set[str] = {_RESERVED}
     found = []
     for name in wanted:
@@ -56,7 +57,7 @@ def sheet_names(wanted: Iterable[str]) -> list[str]:
 
 
 def _cut(name: str, most: int) -> str:
-    """Return the first `most` units of UTF-16 of a name, which are the units that such programs count."""
+    """Return the beginning of a name, cut after `most` UTF-16 units, which are the units that such programs count."""
     while len(name.encode("utf-16-le")) > 2 * most:
         name = name[:-1]
     return name.strip(" '")
@@ -64,7 +65,7 @@ def _cut(name: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class ShownNumber:
-    """A cell's number, with the number format that makes it look as in the brief."""
+    """A cell's number, with the number format that makes it look as it does in the brief."""
 
     value: float
     format: str
@@ -76,8 +77,8 @@ _FACTORS = (*(10.0**power for power in range(-15, 16)), *(2.0 ** (10 * power) fo
 
 
 def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
-    """Return the only number of a printed text such as 8.7X, or None if the text has no number, several numbers or
-    words, or if a program would show it differently.
+    """Return the only number of a printed text such as 8.7X. Return None if the text has no number, several numbers or
+    words, or if a program would show the number differently.
 
     `value` is the number that was printed, in any unit. It keeps all its digits if they round to the printed text.
     """
@@ -99,8 +100,8 @@ def shown_number(text: str, value: float | None = None) -> ShownNumber | None:
 
 
 def _unscaled(value: float, printed: float, decimals: int) -> float:
-    """Return the value in the unit in which it was printed, or the printed number itself if no unit makes the value
-    round to it."""
+    """Return the value in the unit in which it was printed. If the value does not round to the printed number in any
+    unit, return the printed number."""
     if not value or not math.isfinite(value):
         return printed
     for factor in sorted(_FACTORS, key=lambda each: abs(math.log(abs(each)))):

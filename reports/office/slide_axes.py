@@ -23,7 +23,7 @@ from benchbrief.reports.text.html_markup import writable
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
 """The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
 MOST_STEPS = 10
-"""The most steps of an x axis with ticks only at the values."""
+"""The most steps of an x axis that has ticks only at the values."""
 _BETWEEN_TICKS = 12.0
 HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
 """The type of a panel's heading, the height of its lines, and the room below it."""
@@ -46,7 +46,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Margins:
-    """The room around the plot of a chart: for its axes, for its `heading`, and for the numbers `over` its bars."""
+    """The space around the plot of a chart: for its axes, for its `heading`, and for the numbers `over` its bars."""
 
     left: float
     right: float
@@ -60,7 +60,7 @@ class Margins:
 
 
 def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float) -> Margins:
-    """Return the room that a chart in an area needs around its plot, with `above` points free over its highest bar."""
+    """Return the space that a chart in an area needs around its plot, with `above` points free over its highest bar."""
     low, high = ends
     log = chart.log_left and low > 0
     written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
@@ -79,7 +79,7 @@ def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points
 
 
 def largest(margins: Sequence[Margins]) -> Margins:
-    """Return the room that each of several panels needs at the most, so that their plots are of one size."""
+    """Return the most space that any of several panels needs on each side, so that all plots get the same size."""
     sides = ("left", "right", "below", "heading", "over")
     return Margins(*(max(getattr(each, side) for each in margins) for side in sides))
 
@@ -117,7 +117,7 @@ def place_plot(
 
 
 def _lay_out(element: Any, place: Area, area: Area) -> None:
-    """Give a part of a chart its place in the chart's area. A heading has no size of its own."""
+    """Set the place of a chart's part within the chart's area. A heading has no size of its own."""
     shares = {"x": (place.left - area.left) / area.width, "y": (place.top - area.top) / area.height}
     inner = ""
     if place.width:
@@ -185,8 +185,8 @@ def set_axes(
 
 
 def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, float]:
-    """Return the ends of the value axis and the step of its ticks, as in the brief's own drawing unless values lie
-    beyond them."""
+    """Return the ends of the value axis and the step of its ticks. They are those of the brief's own drawing unless
+    values lie beyond them."""
     low, high = min(0.0, *shared, 0.0), max(0.0, *shared, 0.0)
     if len(chart.ticks) > 1 and not chart.log_left and chart.ticks[0] <= low and chart.ticks[-1] >= high:
         return chart.ticks[0], chart.ticks[-1], chart.ticks[1] - chart.ticks[0]
@@ -200,8 +200,8 @@ def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, f
 
 
 def _of_ticks(numbers: Sequence[float]) -> str:
-    """Return the number format with as many decimals as one of the numbers needs. A format with optional decimals would
-    print "20." for 20."""
+    """Return the number format with as many decimals as any of the numbers needs. A format with optional decimals would
+    print 20 as "20."."""
     decimals = max((len(formatted(each, ".6f").rstrip("0").partition(".")[2]) for each in numbers), default=0)
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
@@ -225,13 +225,14 @@ def _scale_x(axis: Any, chart: NativeChart, room: float) -> None:
 
 
 def _decades(low: float, high: float, base: int) -> tuple[float, float]:
-    """Return two powers of a base, at least one step apart, that enclose the values."""
+    """Return two powers of the base between which all values lie. They are at least one step apart."""
     first = math.floor(math.log(low, base) + 1e-9)
     return float(base) ** first, float(base) ** max(first + 1, math.ceil(math.log(high, base) - 1e-9))
 
 
 def _common_step(xs: Sequence[float]) -> int:
-    """Return a step that reaches all of a few whole numbers from the first one, or 0 if there is none."""
+    """If the values are a few whole numbers that can all be reached from the lowest in equal steps, return the step, or
+    else 0."""
     if not all(x == int(x) and 0 <= x < 1e9 for x in xs):
         return 0
     step = math.gcd(*(int(x - min(xs)) for x in xs))

@@ -54,19 +54,20 @@ _FACT_ROWS, _BESIDE = 11, 24.0
 _TABLE_SHARE, _MOST_PAD = 0.96, 18.0
 """The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
 _MOST_CARDS = 8
-"""The most numbers that a box sets in large type."""
+"""The most numbers of a box to set in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
 """The most of a slide that texts in larger type take above a figure, and that its data take below."""
 _DPI = 220
 _MOST_SCALE = 1.6
-"""The largest size, in points, of a drawing's pixel on a slide, at which the drawing's texts have about 16 points."""
+"""The largest size, in points, of a drawing's pixel on a slide. At this size, the drawing's texts have about 16 points.
+"""
 _SMALLEST_SHARE = 0.55
-"""The smallest share of its height at which a picture is redrawn."""
+"""The smallest share of its height to which a picture is redrawn."""
 
 
 @dataclass
 class BlockWriter(SlideWriter):
-    """Writes slides with one element of the brief each."""
+    """Writes slides that each have one element of the brief."""
 
     def write_block(
         self,
@@ -78,8 +79,10 @@ class BlockWriter(SlideWriter):
         spare: float = 0.0,
         of_tables: float = MOST_TABLE_PT,
     ) -> None:
-        """Write a block under its claim, with texts above and below, and with the footnotes of the blocks in `others`
-        on the slide. `spare` points stay free at the foot, and tables have type of at most `of_tables` points."""
+        """Write a block under its claim, with texts above and below it and with its footnotes. The footnotes of the
+        blocks in `others`, which are on the same slide, are included. `spare` points stay free at the foot, and the
+        type of tables has at most `of_tables` points.
+        """
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
             return
@@ -114,7 +117,7 @@ class BlockWriter(SlideWriter):
             self.flow(head, below, most=TEXT_PT)
 
     def draw(self, head: Markup, block: Block, area: Area, of_tables: float) -> float:
-        """Draw a block, with tables in type of at most `of_tables` points, and return its height."""
+        """Draw a block and return its height. The type of tables has at most `of_tables` points."""
         match block:
             case FigureView():
                 return self.draw_figure(block, area)
@@ -183,7 +186,8 @@ class BlockWriter(SlideWriter):
         return svg, min(area.width / wide, _MOST_SCALE, area.height / high)
 
     def add_picture(self, block: FigureView, area: Area, name: str, data: Grid | None) -> float:
-        """Add the drawing of a figure, at the left if that leaves room for its data. Returns its width."""
+        """Add the drawing of a figure and return its width. If that leaves room for the figure's data, the drawing is
+        at the left."""
         svg, scale = self.picture_of(block, area)
         wide, high = _size(svg)
         try:
@@ -266,7 +270,8 @@ class BlockWriter(SlideWriter):
 
     def draw_grid(self, head: Markup, grid: Grid, area: Area | None, most: float = MOST_TABLE_PT) -> float:
         """Draw a table in the largest type up to `most` that fits, or split it over several slides. Each piece gets a
-        new slide, except the first one if there is an `area`. Returns the height of the last piece."""
+        new slide, except that the first one goes into the `area` if there is one. Returns the height of the last piece.
+        """
         grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
         whole = self.masters.layout("table").content
         first = area or whole
@@ -320,8 +325,8 @@ def _says_all(block: FigureView) -> bool:
 
 
 def texts_below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box. The key of a figure is left out if PowerPoint draws the figure
-    as a chart, which lacks what the key explains."""
+    """Return the texts below a figure, a table or a box. If PowerPoint draws a figure as a chart, its key is left out,
+    because the chart lacks everything that the key explains, except pale bars."""
     said: list[Paragraph] = []
     names: tuple[str, ...] = ("key", "heat", "compared")
     if isinstance(block, FigureView) and can_draw(block.native):

@@ -22,14 +22,14 @@ _IN_A_ROW, _HIGH = 4, 220.0
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The room between cards and within them, and the width of the bar at the left of one."""
 _TALLER = 1.3
-"""How much taller than its texts a card may be."""
+"""How many times as tall as its texts a card may be."""
 _LEAST, _ENOUGH = 24.0, 30.0
 """The smallest type size that the numbers of a row should have, and the one from which their texts may be larger."""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
 """Below which size numbers of a row stand one below the other, the most of the width that they then take, and how much
 of the largest size a number has beside a longer sentence."""
 _OVER_LABEL = 2.2
-"""How many times as large as its sentence a number over it is enough."""
+"""A number over its sentence is large enough at this many times the sentence's type size."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type of a sentence beside a number, and the most of the width that this number takes."""
@@ -47,8 +47,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CardLook:
-    """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour, or none. A
-    number may be `wider` than estimated by this factor."""
+    """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour or, for the bar
+    and the background, none. `wider` is the factor by which a number may be wider than estimated."""
 
     number: str
     ink: str
@@ -67,8 +67,8 @@ def _rows_of(count: int, height: float) -> list[int]:
 def add_cards(
     slide: Any, cards: Sequence[Card], area: Area, most: float, look: CardLook, *, fills: bool = False
 ) -> float:
-    """Place cards in rows of equal width, with numbers of at most `most` points, and return their height. With `fills`,
-    they are as high as the area."""
+    """Place cards in rows of equal width and return their height. The numbers have at most `most` points. With `fills`,
+    the cards are as high as the area."""
     widest = max(card.ems for card in cards) * look.wider
     rows = _rows_of(len(cards), area.height)
     if len(rows) == 1 and len(cards) > 2 and (_width(area, len(cards)) - 2 * _PAD) / widest < _LEAST:
@@ -95,7 +95,8 @@ def add_cards(
 
 
 def _points_in_lines(cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Return the type size of numbers that are stacked, each with its text to the right."""
+    """Return the type size of numbers that are one below the other, each with its text to the right. Return 0 if they
+    do not fit."""
     high = (area.height - _GAP * (len(cards) - 1)) / len(cards)
     widest = max(card.ems for card in cards) * look.wider
     points = min(most, (high - _GAP / 2) / 1.25, area.width * _NUMBER_SHARE / widest)
@@ -126,8 +127,8 @@ def _width(area: Area, across: int) -> float:
 
 
 def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, high: float, look: CardLook) -> None:
-    """Add a card whose number and text take `high` points at the most, as on the other cards, so that the numbers of
-    all stand on one line."""
+    """Add a card. `high` is the most height that the number and text of any card take, so that the numbers of all cards
+    are on one line."""
     _add_ground(slide, area, look)
     said = [Paragraph(card.text)]
     top = area.top + max(_PAD, (area.height - high) / 2)
@@ -145,7 +146,7 @@ def _add_ground(slide: Any, area: Area, look: CardLook) -> None:
 
 
 def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
-    """Write one number in at most `most` points, with its sentence to the right, or below if the number is long."""
+    """Write one number in at most `most` points. Its sentence is to the right or, if the number is long, below."""
     wide = card.ems * look.wider
     points = min(most, area.height / 1.25, area.width / wide)
     if wide * points > area.width * _BESIDE_SHARE:
@@ -161,7 +162,7 @@ def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) 
 
 
 def _add_stacked(slide: Any, card: Card, area: Area, most: float, look: CardLook) -> None:
-    """Write a number as large as its place allows, with its sentence below."""
+    """Write a number as large as its place allows, and its sentence below it."""
     said = [Paragraph(card.text)]
     wide = card.ems * look.wider
     most = min(most, area.width / wide)

@@ -40,8 +40,8 @@ def data_of(chart: NativeChart) -> Any:
 
 
 def _data_of_ranges(chart: NativeChart, form: str) -> Any:
-    """Return the data of ranges: each category has a place for each series, and one free at both sides. A range goes up
-    from the lowest value, which has a series for all of them."""
+    """Return the data of ranges. Each category has a place for each series, and a free place at both sides. All ranges
+    stand on a series with the lowest values, from which they extend upwards."""
     data: Any = _CATEGORIES(number_format=form)
     ranges = ranges_of(chart)
     for name in chart.categories:
@@ -110,5 +110,5 @@ def label_format(chart: NativeChart) -> str:
 
 
 def signed(form: str, plus: str) -> str:
-    """Return a format with a true minus before negative numbers, and `plus` before positive ones."""
+    """Return a format that puts a true minus before negative numbers, and `plus` before positive ones."""
     return f'{plus}{form};"{_MINUS}"{form};{form}'

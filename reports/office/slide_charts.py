@@ -54,7 +54,7 @@ _MOST_LABELS = 16
 """The largest number of bars whose values are written at them."""
 _RANGE_GAP = 60
 _BRACKETS = 8.0
-"""The room between the highest bar and the brackets over it."""
+"""The space between the highest bar and the brackets over it."""
 _COLUMNS = (3, 2)
 _NARROWEST, _LONGEST_NAME, _TICKS = 250.0, 90.0, 30.0
 """The least width of a panel with lines, the width from which a name at an axis has several lines, and the width of
@@ -67,7 +67,7 @@ _KINDS = {
     ("line", False): XL_CHART_TYPE.XY_SCATTER_LINES,
     ("points", False): XL_CHART_TYPE.XY_SCATTER,
 }
-"""The kinds of charts, by the mark of their series and by whether it is drawn at categories."""
+"""The kind of chart for each mark of a series. It also depends on whether the series is drawn at categories."""
 _SIGNS = ("\N{BLACK CIRCLE}", "\N{BLACK SQUARE}", "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DIAMOND}")
 """The markers of lines, as signs in a key."""
 
@@ -78,8 +78,8 @@ def can_draw(charts: Sequence[NativeChart]) -> bool:
 
 
 def simplified(charts: Sequence[NativeChart]) -> tuple[NativeChart, ...]:
-    """Return these panels as charts without the parts that no native chart can draw, or nothing if a panel's values
-    would become unreadable."""
+    """Return these panels as charts without the parts that no native chart can draw. Return nothing if the values of a
+    panel would become unreadable."""
     return tuple(charts) if 0 < len(charts) <= _MOST_PANELS and all(map(_can_draw, charts)) else ()
 
 
@@ -105,8 +105,8 @@ def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
 def add_charts(
     slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str, *, names_axis: bool = True
 ) -> None:
-    """Draw the panels in an area: one chart, or several with the same axes and one legend, below a line that says what
-    the values are if it `names_axis`."""
+    """Draw the panels in an area: one chart, or several with the same axes and one legend. With `names_axis`, a line
+    above them says what the values are."""
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     area = area.below(_add_key(slide, charts, area, ink, names_axis=names_axis))
     values = [value for chart in charts for each in _valued(chart) if _bounds(each) for value in reach(each)]
@@ -127,8 +127,8 @@ def add_charts(
 
 
 def _add_key(slide: Any, charts: Sequence[NativeChart], area: Area, ink: str, *, names_axis: bool) -> float:
-    """Add the line above charts: what their values are, the sign and name of each series, and the brackets at its end.
-    Returns the line's height."""
+    """Add the line above charts and return its height. It says what the values are, has the sign and the name of each
+    series, and ends with the brackets."""
     series = {each.name: each for chart in charts for each in chart.series}
     signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
     shown = [each for each in series.values() if len(series) > 1 and each.mark != "bracket"]
@@ -149,7 +149,7 @@ def _add_key(slide: Any, charts: Sequence[NativeChart], area: Area, ink: str, *,
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
-    """Return whether a panel is readable in this width: its bars with their numbers, or the places on its axis."""
+    """Return whether a panel of this width is readable: its bars and their numbers, or the places on its axis."""
     if not chart.categories:
         return width >= _NARROWEST
     bars = [each for each in chart.series if each.mark in ("bar", "range")]
@@ -171,8 +171,8 @@ def _in_order(chart: NativeChart) -> list[NativeSeries]:
 
 
 def _with_even_steps(chart: NativeChart) -> NativeChart:
-    """Return a chart with categories in place of a few evenly spaced numbers on its x axis, so that the first one does
-    not stand on the value axis. Other charts are returned unchanged."""
+    """If a chart has a few evenly spaced numbers on its x axis, return it with categories in place of these numbers, so
+    that the first one does not lie on the value axis. Other charts are returned unchanged."""
     places = next((each.xs for each in chart.series if each.xs), ())
     on_scale = [math.log(x) if chart.log_x else x for x in places if x > 0 or not chart.log_x]
     steps = [after - before for before, after in pairwise(on_scale)]
@@ -190,7 +190,8 @@ def _bounds(series: NativeSeries) -> bool:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A chart on a slide whose marks are not drawn yet. `ends` are those of its value axis, if we choose them."""
+    """A chart on a slide whose marks are not drawn yet. `ends` are the ends of its value axis, or None if the program
+    chooses them."""
 
     made: Any
     chart: NativeChart

@@ -39,9 +39,9 @@ from benchbrief.reports.office.text_fit import (
 )
 
 _FOOT = 22.0
-"""The room below the texts of the first slide."""
+"""The space below the texts of the first slide."""
 _NO_TAGS = 30.0
-"""How much lower the first slide's titles are placed if there are no tags below them."""
+"""How much lower the titles of the first slide are placed if there are no tags below them."""
 _TAG_WIDER, _TAG_PAD = 1.03, 16.0
 """How much wider than estimated the text of a tag may be, and the room at both sides of it together."""
 
@@ -75,7 +75,7 @@ class CoverWriter(SlideWriter):
 
     def write_cover(self, front: Front, said: Sequence[Paragraph]) -> None:
         """Write the texts around title and subtitle on our own first slide: the kind of document, the origin of its
-        numbers, its headline, and its limits."""
+        numbers, the headline, and the limits."""
         whole = self.masters.content
         above = Area(whole.left, 22, whole.width, 20)
         add_text(self.slide, above, paragraphs(escape(front.kicker)), 14.0, "#ffffff", bold=True)
@@ -116,15 +116,15 @@ class CoverWriter(SlideWriter):
             left += width + 12
 
     def write_subtitle(self, shape: Any, subtitle: tuple[Run, ...], below: Sequence[tuple[Run, ...]]) -> None:
-        """Write the subtitle and the lines below it. A subtitle that is too long is shortened, and the notes have all
-        of it."""
+        """Write the subtitle and the lines below it. If the subtitle is too long, it is shortened here, and the notes
+        have all of it."""
         area = area_of(shape)
         width = max(200.0, area.width - 15)
         own = "".join(run.text for run in subtitle)
         others = ["".join(run.text for run in line) for line in below]
 
         def left(points: float) -> int:
-            """Return the lines that the other texts leave free."""
+            """Return how many lines the other texts leave free."""
             return int(area.height / (points * 1.25)) - sum(lines_of(text, width, points) for text in others)
 
         points = next((size for size in (16.0, 14.0) if lines_of(own, width, size) <= left(size)), LEAST_PT)
@@ -134,7 +134,7 @@ class CoverWriter(SlideWriter):
         fill_placeholder(shape, [subtitle, *below] if own else below, points)
 
     def name_slide_of_limits(self) -> None:
-        """Add the number of the slide with the limits to the first slides' line about limits."""
+        """Add the number of the slide with the limits to the line about limits on the first slides."""
         line, slides = closed_up(self.view.limits_line), list(self.masters.presentation.slides)
         if not line or not self.slide_of_limits:
             return

@@ -34,7 +34,7 @@ class ExampleWriter(BlockWriter):
     """Writes slides with a table and an example of how its numbers are computed."""
 
     def with_examples(self, slides: Sequence[Slide]) -> list[Slide]:
-        """Return the slides, with a worked example moved below the table before it if one slide has room for both."""
+        """Return the slides. If a slide has room for both, a worked example is moved below the table before it."""
         found: list[Slide] = []
         for slide in slides:
             match (found[-1:], slide.blocks):
@@ -69,7 +69,7 @@ class ExampleWriter(BlockWriter):
     def write_with_examples(
         self, head: Markup, table: TableView, formulas: Sequence[FormulaView], said: list[Paragraph]
     ) -> None:
-        """Write a table, with worked examples in a box below it and the texts that they explain."""
+        """Write a table. Below it, write the texts (`said`) that belong to it and, in a box, worked examples."""
         example, whole = [line for each in formulas for line in self.example_of(each)], self.content
         own = height_of_all(example, whole.width - 40, READ_PT) + 24
         notes = [line for each in formulas for line in texts_below(each)]

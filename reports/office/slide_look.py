@@ -1,14 +1,14 @@
-"""The look that our slides share: type sizes, the room between parts, and colours."""
+"""The look that our slides share: type sizes, the space between parts, and colours."""
 
 from __future__ import annotations
 
 TEXT_PT, READ_PT, LARGE_PT, STATED_PT = 14.0, 16.0, 24.0, 28.0
 """The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
 AIR = 8.0
-"""The room between parts of a slide."""
+"""The space between parts of a slide."""
 LINE_LESS = 30.0
-"""How much higher a slide's content begins if its title has one line."""
+"""How much higher a slide's content begins if its title has only one line."""
 TEXT_SHARE = 0.35
-"""The largest share of a slide that texts take above a figure or a table."""
+"""The largest share of a slide that texts above a figure or a table may take."""
 GROUND, RULE, TAG, TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
 """The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""

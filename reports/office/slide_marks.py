@@ -45,7 +45,7 @@ class Bars:
     chart: NativeChart
     plot: Plot
     gap: int
-    """The room between two groups of bars, in hundredths of a bar."""
+    """The space between two groups of bars, in hundredths of a bar."""
 
     @property
     def series(self) -> list[NativeSeries]:
@@ -102,20 +102,20 @@ def set_look(drawn: Any, series: NativeSeries, place: int) -> None:
 
 
 def _pale(point: Any, colour: str) -> None:
-    """Draw a bar as a change for the worse."""
+    """Draw a bar pale, because it is a change for the worse."""
     point.format.fill.solid()
     point.format.fill.fore_color.rgb = rgb(mixed(colour, 0.8))
     point.format.line.color.rgb, point.format.line.width = rgb(colour), Pt(1.25)
 
 
 def mixed(colour: str, white: float) -> str:
-    """Return a colour with a share of white."""
+    """Return a colour mixed with a share of white."""
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(each + (255 - each) * white):02x}" for each in channels)
 
 
 def label_bars(made: Any, bars: Bars, points: float) -> None:
-    """Write the values at the bars: at their ends, or within them where a line would go through the numbers."""
+    """Write the values at the ends of the bars, or within the bars if a line would otherwise go through the numbers."""
     chart, plot = bars.chart, made.plots[0]
     levels = [level for series in chart.series if series.is_level for level in _known(series.values)[:1]]
     high = (bars.plot.high - bars.plot.low) * points * _LABEL / bars.plot.area.height
@@ -141,9 +141,10 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float, ink: str) -> None:
-    """Draw ranges as bars that are stacked on bars without a fill. Invisible lines at their ends carry the numbers
-    above and below. If there is no room below, both numbers are above. On our own slides, no line of the chart goes
-    through a number."""
+    """Draw ranges as bars that are stacked on bars without a fill. Invisible lines at the ends of the ranges carry the
+    numbers above and below. If there is no room below, both numbers are above. On our own slides, no line of the chart
+    goes through a number.
+    """
     bars, lines = made.plots[0], parse_xml(_LINES.format(nsdecls("c")))
     base, *rest = bars.series
     base.format.fill.background()
@@ -187,7 +188,7 @@ def _hide_label(drawn: Any, place: int) -> None:
 
 
 def _as_line(series: Any, paint: str) -> None:
-    """Turn a series of bars into one of a line without markers."""
+    """Turn a series of bars into a line without markers."""
     for tag in ("c:invertIfNegative", "c:spPr"):
         for old in series.findall(qn(tag)):
             series.remove(old)
@@ -223,7 +224,7 @@ def label_ends(made: Any, chart: NativeChart, most: float, points: float) -> Non
 
 
 def draw_levels(made: Any, chart: NativeChart) -> None:
-    """Draw the levels among the bars as lines from one end of the chart to the other, in a line chart on the
+    """Draw the levels among the bars as lines from one end of the chart to the other. They are in a line chart on the
     same axes."""
     levels = [each for each in chart.series if each.is_level]
     if not levels:
@@ -249,7 +250,8 @@ def draw_levels(made: Any, chart: NativeChart) -> None:
 
 
 def draw_bracket(slide: Any, bracket: NativeSeries, bars: Bars, level: int, above: float, ink: str) -> None:
-    """Draw a bracket with its number over the bars of each category, or over all bars, as shapes on the chart."""
+    """Draw a bracket with its number over the bars of each category, or over all bars. It consists of shapes on the
+    chart."""
     tops = [bars.ends_in(place) for place in range(len(bars.chart.categories))]
     groups = [[each for top in tops for each in top]] if len(bracket.labels) == 1 else tops
     for text, group in zip(bracket.labels, groups, strict=False):
@@ -287,7 +289,7 @@ def _add_number(slide: Any, text: str, area: Area, ink: str) -> Any:
 
 
 def add_bracket_key(slide: Any, name: str, area: Area, points: float, ink: str) -> float:
-    """Add a bracket and its meaning at the top left of an area to the key of a chart, and return their width."""
+    """Add a bracket and its meaning to the key of a chart, at the top left of an area, and return their width."""
     bracket = _add_bracket(slide, area.left, area.left + _KEY_BRACKET, area.top + points / 2, ink)
     wide = text_width(name, points) * _BOLDER
     text = add_text(

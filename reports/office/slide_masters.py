@@ -35,21 +35,23 @@ COVER = 254.0
 """The height of the band on our first slide."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
 Kind = Literal["text", "chart", "table", "picture", ""]
-"""What a slide mainly has, or "" for several things."""
+"""The main content of a slide, or "" if it has several kinds of content."""
 _PLACES: Mapping[Kind, tuple[str, tuple[Any, ...]]] = {
     "text": ("Brief Text", (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)),
     "chart": ("Brief Chart", (PP_PLACEHOLDER.CHART, PP_PLACEHOLDER.OBJECT)),
     "table": ("Brief Table", (PP_PLACEHOLDER.TABLE, PP_PLACEHOLDER.OBJECT)),
     "picture": ("Brief Picture", (PP_PLACEHOLDER.PICTURE, PP_PLACEHOLDER.OBJECT)),
 }
-"""The name of a house's layout for each kind of slide, and the placeholders that can take it, the best ones first."""
+"""The name of a house's layout for each kind of slide, and the kinds of placeholders that can take such content, the
+best first."""
 _ANY = "Title and Content"
 """PowerPoint's layout for any kind of slide."""
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("Brief Title", "Title Slide"),
     "titleOnly": ("Brief Slide", "Title Only"),
 }
-"""The names of the layouts of the first slide and of all others: in our files, and those that a house may use."""
+"""The names of the layouts of the first slide and of all other slides: the names in our files, and the other names that
+a house may use."""
 
 
 def rgb(colour: str) -> Any:
@@ -82,7 +84,8 @@ def area_of(shape: Any) -> Area:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout of slides, the free area of these, and its placeholder for what they mainly have, if there is one."""
+    """A layout of slides. `content` is the free area of its slides, and `place` is the placeholder for their main
+    content, or None."""
 
     made: Any
     content: Area
@@ -92,8 +95,8 @@ class Layout:
 @dataclass(frozen=True)
 class Masters:
     """An open presentation, and the layouts of its first slide and of all other slides. `content` is the free area of
-    the other slides, `kinds` are layouts with a placeholder for one kind of slide, and `table_style` is a house's style
-    for tables.
+    the other slides, `kinds` are layouts with a placeholder for one kind of content, and `table_style` is a house's
+    style for tables.
     """
 
     presentation: Any
@@ -140,8 +143,8 @@ def masters_of(template: tuple[str, bytes] | None, family: str, brand: str, acce
 
 
 def _layout_for(kind: Kind, presentation: Any, others: Any) -> Layout | None:
-    """Return the house's layout for a kind of slide: the one with our name for it, or else that of the other slides or
-    PowerPoint's own, if it has a placeholder with enough room."""
+    """Return the house's layout for a kind of slide. This is the layout with our name for the kind or, if there is
+    none, the layout of the other slides or PowerPoint's own, provided that it has a placeholder with enough room."""
     name, types = _PLACES[kind]
     known = {layout.name.strip().casefold(): layout for layout in _layouts(presentation)}
     by_type = {layout._element.get("type"): layout for layout in reversed(_layouts(presentation))}
@@ -155,7 +158,7 @@ def _layout_for(kind: Kind, presentation: Any, others: Any) -> Layout | None:
 
 
 def _table_style(presentation: Any) -> str:
-    """Return the id of the style that new tables of a template have."""
+    """Return the id of the style that a template gives to new tables."""
     parts = [
         each.target_part for each in presentation.part.rels.values() if each.reltype == RELATIONSHIP_TYPE.TABLE_STYLES
     ]
@@ -171,7 +174,7 @@ def _layouts(presentation: Any) -> list[Any]:
 
 
 def _drop_slides(presentation: Any) -> None:
-    """Remove the sample slides from a template, with everything that refers to them."""
+    """Remove the sample slides from a template, and everything that refers to them."""
     slides = presentation.slides._sldIdLst
     for each in list(slides):
         presentation.part.drop_rel(each.rId)
@@ -199,7 +202,8 @@ def title_size(layout: Any) -> float:
 
 
 def type_size(layout: Any, own: Any, style: str) -> float:
-    """Return the type size of a placeholder at its first level, as set by it or the master's style, or 0."""
+    """Return the type size of a placeholder at its first level, as set by the placeholder or by the master's style.
+    Return 0 if neither sets it."""
     styles = (own._element.txBody.find(qn("a:lstStyle")), layout.slide_master._element.find(f".//{qn(style)}"))
     sizes = (run.get("sz") for each in styles if each is not None for run in each.iter(qn("a:defRPr")))
     return next((int(size) / 100 for size in sizes if size), 0.0)
@@ -211,7 +215,7 @@ def body_size(layout: Layout) -> float:
 
 
 def take_place(shape: Any, place: Any) -> None:
-    """Make a shape the content of a layout's placeholder, if that may have content of its kind."""
+    """Make a shape the content of a layout's placeholder, if the placeholder may have such content."""
     own = deepcopy(place._element.xpath("./p:nvSpPr/p:nvPr/p:ph")[0])
     if isinstance(shape, GraphicFrame):
         what = "chart" if shape.has_chart else "tbl"
@@ -244,7 +248,8 @@ def _require(layout: Any, file: str, what: str, kinds: tuple[Any, ...]) -> None:
 
 
 def _content(presentation: Any, layout: Any) -> Area:
-    """Return a layout's free area: its placeholder for contents, or the space between title and foot."""
+    """Return a layout's free area: its placeholder for contents or, if it has none, the space between title and
+    foot."""
     found = placeholder(layout, CONTENTS)
     height = Emu(presentation.slide_height).pt
     title = area_of(placeholder(layout, TITLES))
@@ -292,7 +297,7 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
 
 
 def _rectangle(area: Area, colour: str) -> Any:
-    """Return a filled rectangle for a layout, because the library can add shapes only to slides."""
+    """Return a filled rectangle for a layout. The library can add shapes only to slides."""
     left, top, width, height = (Pt(each) for each in (area.left, area.top, area.width, area.height))
     return parse_xml(
         f"<p:sp {nsdecls('p', 'a')}>"

@@ -1,5 +1,5 @@
-"""Finds the footnotes of a slide. Each footnote is repeated on every slide with its mark, and each slide starts its
-letters anew."""
+"""Finds the footnotes of a slide. Each footnote is repeated on every slide with its mark, and the letters start anew on
+each slide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbrief.reports.text.html_markup import note_letter
 
 _MARK = re.compile(r"#note-(\d+)")
 _OF_NUMBERS = ("marks", "notes")
-"""The fields of a view that have the numbers of footnotes."""
+"""The fields of a view that hold the numbers of footnotes."""
 
 
 def marks_in(part: object) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ def _marks_in(part: object) -> Iterator[int]:
 
 @dataclass
 class SlideNotes:
-    """The footnotes of a brief, and the letters that they have on one slide."""
+    """The footnotes of a brief, with their letters on one slide."""
 
     known: dict[int, Footnote]
     letters: dict[int, str] = field(default_factory=dict)

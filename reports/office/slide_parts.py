@@ -34,7 +34,7 @@ _MARK_PT, _MARK_MORE = 18.0, 4.0
 """The type of a raised mark, which programs draw at two thirds of its size, and how much larger it may be than the text
 before it."""
 INSET = 7.2
-"""The room between the edge of a house's placeholder and its text, as PowerPoint has it."""
+"""The space between the edge of a house's placeholder and its text, which is PowerPoint's own."""
 _BETWEEN, _INDENT = 0.45, 1.3
 """The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
 _SIGNS = {
@@ -67,7 +67,7 @@ def add_text(
     anchor: Any = MSO_ANCHOR.TOP,
     align: Any = PP_ALIGN.LEFT,
 ) -> Any:
-    """Add a box with paragraphs. Texts that begin at the top of their area have a box as high as they are."""
+    """Add a box with paragraphs. If the texts begin at the top of their area, the box is only as high as they are."""
     high = area.height if anchor != MSO_ANCHOR.TOP else min(area.height, height_of_all(paragraphs, area.width, points))
     box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(max(high, points)))
     frame = box.text_frame
@@ -86,8 +86,8 @@ def add_text(
 
 
 def add_body(slide: Any, area: Area, paragraphs: Sequence[Paragraph], points: float) -> Any:
-    """Add a box with paragraphs in the look of the placeholder that it takes. Without `points`, they also have its type
-    size."""
+    """Add a box with paragraphs, which get the look of the placeholder that the box takes. Without `points`, they also
+    get the placeholder's type size."""
     box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
     box._element.nvSpPr.cNvSpPr.attrib.pop("txBox", None)
     frame = box.text_frame
@@ -108,13 +108,13 @@ def add_body(slide: Any, area: Area, paragraphs: Sequence[Paragraph], points: fl
 
 
 def closed_up(text: str) -> str:
-    """Return a text without blanks between Latin letters and Japanese, because programs for slides add space there
+    """Return a text without blanks between Latin letters and Japanese, because presentation programs add space there
     themselves."""
     return _BESIDE_LATIN.sub("", text)
 
 
 def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *, bold: bool = False) -> None:
-    """Write runs into a paragraph. Without `points`, they have the type size of the placeholder."""
+    """Write runs into a paragraph. Without `points`, they get the type size of the placeholder."""
     for run in runs:
         for place, line in enumerate(run.text.replace("\v", "\n").split("\n")):
             if place:
@@ -148,8 +148,8 @@ def fill_placeholder(shape: Any, lines: Sequence[Sequence[Run]], points: float =
 
 
 def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
-    """Give a slide its layout's foot and number. A foot that is too narrow for its text gets the width of the content,
-    and moves above the number."""
+    """Give a slide the foot and the number of its layout. If the foot is too narrow for its text, it gets the width of
+    the content and moves above the number."""
     for kind in (PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER):
         source = placeholder(layout, (kind,))
         if source is None or (kind == PP_PLACEHOLDER.FOOTER and not text):
@@ -171,8 +171,8 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
 def add_grid(
     slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, style: str, pad: float
 ) -> float:
-    """Add a table with a `pad` above and below each text, and return its height. It has the house's table `style`, or
-    our look without one."""
+    """Add a table and return its height. Each text has a `pad` above and below it. The table has the house's table
+    `style` or, if there is none, our look."""
     plain = not style
     heights = row_heights(grid, widths, points, CELL_GAP, pad)
     box = (Pt(area.left), Pt(area.top), Pt(sum(widths)), Pt(sum(heights)))

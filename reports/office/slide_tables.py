@@ -1,4 +1,4 @@
-"""Fits a table on slides: its type size, its columns and rows, and the pieces into which it is divided."""
+"""Fits a table on slides: its type size, its columns and rows, and its division into pieces."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _TABLE_PT = (MOST_TABLE_PT, 17.0, 16.0, 15.0, 14.0, 13.0, LEAST_PT)
 
 
 def height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table with the width of an area, in its usual type size, or infinity if it does
-    not fit."""
+    """Return the height of a table in its usual type size if it is as wide as the area, or infinity if it does not
+    fit."""
     points = TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf
@@ -45,8 +45,8 @@ def fits(grid: Grid, area: Area) -> bool:
 
 
 def fitted(grid: Grid, area: Area, most: float = MOST_TABLE_PT) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Return the largest type size up to `most` in which a table fits, with no more lines than in the usual one, the
-    widths of its columns, and the heights of its rows."""
+    """Return the largest type size up to `most` in which a table fits, the widths of its columns, and the heights of
+    its rows. The table may not have more lines than in its usual type size."""
     usual = lines_below_head(grid, area.width, TEXT_PT, CELL_GAP)
     for points in (size for size in _TABLE_PT if size <= most):
         widths = column_widths(grid, area.width, points, CELL_GAP)

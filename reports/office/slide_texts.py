@@ -1,4 +1,4 @@
-"""Writes texts on slides: a topic alone under its claim, and how it was measured beside the configuration."""
+"""Writes texts on slides: a topic alone under its claim, and the method beside the configuration."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.arrange_elements import Slide
 
 _LEAST_COLUMN_PT = 15.0
-"""The smallest type of texts that share a slide."""
+"""The smallest type size of texts that share a slide."""
 _METHOD_PT = (18.0, 17.0, READ_PT, _LEAST_COLUMN_PT)
-"""The type of how it was measured, the largest first."""
+"""The type sizes that the method may have, the largest first."""
 _COLUMN_GAP, _RULE_TOP = 48.0, 36.0
 """The room between columns, and where the line between them begins."""
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
@@ -46,7 +46,7 @@ class TopicWriter(BlockWriter):
     """Writes slides of texts."""
 
     def topic_of(self, slide: Slide) -> Topic | None:
-        """Return the topic of one of our slides, or None if it has other elements than texts."""
+        """Return the topic of one of our slides, or None if the slide has anything but texts."""
         head = slide.head or escape(self.view.title)
         said = said_in(slide.texts + slide.after)
         match slide.blocks if self.masters.is_ours else None:
@@ -59,7 +59,7 @@ class TopicWriter(BlockWriter):
         return None
 
     def write_topic(self, topic: Topic) -> None:
-        """Write a topic on a slide of its own. If it begins with a short sentence, that is the title."""
+        """Write a topic on a slide of its own. If the topic begins with a short sentence, that becomes the title."""
         width = self.masters.content.width
         if topic.claim and self.lines_at(topic.claim, replace(self.content, width=width), _CLAIM_PT) <= _CLAIM_LINES:
             head = str(plain_text(escape(topic.head)))
@@ -68,7 +68,7 @@ class TopicWriter(BlockWriter):
             self.flow(topic.head, topic.said, notes=topic.notes)
 
     def write_method(self, method: Topic | None, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
-        """Write how it was measured, with the configuration beside it or below it if one slide has room for both."""
+        """Write the method. The configuration is beside it or below it if one slide has room for both."""
         if method is None or not self.ink:
             for topic in (method, *facts):
                 self.flow(topic.head, topic.said, notes=topic.notes) if topic else None
@@ -107,7 +107,7 @@ class TopicWriter(BlockWriter):
         return True
 
     def write_above_table(self, topic: Topic, slide: Slide) -> bool:
-        """Write a topic with a table of facts below it, or return False if one slide has no room for both."""
+        """Write a topic above a table of facts, or return False if one slide has no room for both."""
         match slide:
             case Slide(texts=(), blocks=(FactsView(notes=()) as facts,), after=()):
                 grid = grid_of_facts(facts, self.words)
@@ -137,8 +137,8 @@ def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
 
 
 def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[Paragraph, ...]]:
-    """Return the first sentence of texts, without its full stop, and what follows it, or nothing if the texts begin
-    otherwise or have only this sentence."""
+    """Return the first sentence of texts, without its full stop, and everything after it. Return nothing if the texts
+    do not begin with a sentence, or have only this one."""
     found = _FIRST_SENTENCE.match(texts[0].html) if texts else None
     if found is None or len(re.findall("<[^/]", found["first"])) != found["first"].count("</"):
         return Markup(), ()
@@ -148,8 +148,8 @@ def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[Paragraph, ...]]:
 
 
 def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-    """Return paragraphs that each begin with a term as terms in one column and texts in another. Other paragraphs are
-    returned unchanged."""
+    """If each paragraph begins with a term, return them with the terms in one column and the texts in another. Other
+    paragraphs are returned unchanged."""
     kept = tuple(said)
     terms = [each.runs[0].text.rstrip() for each in kept if not each.item and len(each.runs) > 1 and each.runs[0].bold]
     wide = max((text_width(term, _BOLDER) for term in terms), default=0.0) + _AFTER_TERM
@@ -164,8 +164,8 @@ def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as lines, each with its name and what it describes, or nothing if some
-    facts were observed."""
+    """Return declared facts as lines, each of which begins with the fact's name and the thing that it describes. Return
+    nothing if some facts were observed."""
     if facts.observed:
         return []
     first, *others = facts.groups

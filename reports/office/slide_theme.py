@@ -25,7 +25,8 @@ _WHITE, _LINK = "#ffffff", "#0b5cad"
 
 
 def set_theme(presentation: Any, brand: str, ground: str, accents: Iterable[str]) -> None:
-    """Fill the theme's palette with up to six accents, and replace each matching colour by a reference to it."""
+    """Fill the theme's palette with up to six accents, and replace each colour that matches with a reference to the
+    theme."""
     colours = {"dk1": INK, "lt1": _WHITE, "dk2": brand, "lt2": ground, "hlink": _LINK, "folHlink": _LINK}
     kept = [each for each in dict.fromkeys(accents) if each not in colours.values()][:_ACCENTS]
     colours |= {f"accent{place}": each for place, each in enumerate(kept, 1)}
@@ -49,7 +50,7 @@ def set_theme(presentation: Any, brand: str, ground: str, accents: Iterable[str]
 
 
 def set_language(presentation: Any, language: str) -> None:
-    """Say of each run of a text in which language it is. Japanese also gets the theme's typeface for East Asia, and the
+    """Mark the language of each run of a text. For Japanese, also set the theme's typeface for East Asia, and the
     characters that may not begin or end a line."""
     is_japanese = language.startswith("ja")
     for slide in presentation.slides:
@@ -92,6 +93,6 @@ def _value(colour: str) -> str:
 
 
 def _trees(presentation: Any) -> list[Any]:
-    """Return the elements of all parts that have colours: slides, their charts, and their layouts."""
+    """Return the root elements of all parts that have colours: slides, their charts, and their layouts."""
     parts = presentation.part.package.iter_parts()
     return [part._element for part in parts if getattr(part, "_element", None) is not None]

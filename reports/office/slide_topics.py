@@ -12,14 +12,16 @@ from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_parts import height_of_all
 
 SHARES = (0.45, 0.5, 0.55)
-"""The shares of the width that the first column may have."""
+"""The shares of the width that the first column can have."""
 _SIZES = (18.0, 17.0, 16.0, 15.0, 14.0)
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic of a slide. `notes` are footnotes without a mark in its texts. `is_facts` means that it describes the
-    systems' configuration and needs another topic beside it. `claim` is its first sentence, and `rest` what follows."""
+    """A topic of a slide. `notes` are footnotes that have no mark in its texts. `is_facts` means that the topic
+    describes the systems' configuration and needs another topic beside it. `claim` is its first sentence, and `rest` is
+    everything after that.
+    """
 
     head: str | Markup
     said: tuple[Paragraph, ...]
@@ -31,8 +33,8 @@ class Topic:
 
 @dataclass(frozen=True)
 class Columns:
-    """The layout of two columns: the first has `left` topics and this `share` of the width. All texts have the type
-    size `points`."""
+    """The layout of two columns. The first has `left` topics and this `share` of the width. All texts have a type size
+    of `points`."""
 
     left: int
     share: float
@@ -40,8 +42,8 @@ class Columns:
 
 
 def side_by_side(topics: Sequence[Topic], width: float, height: float, least: float = 0.0) -> Columns | None:
-    """Return the two columns in which the topics have the largest type, or None if there is no room in `least` points
-    or more. Each column begins with the head of its first topic."""
+    """Return the two columns in which the topics have the largest type, or None if there is no room even in a type of
+    `least` points. Each column begins with the head of its first topic."""
     found: list[tuple[float, float, float, int, float]] = []
     for at in range(1, len(topics)):
         for share in SHARES:
@@ -60,7 +62,7 @@ def side_by_side(topics: Sequence[Topic], width: float, height: float, least: fl
 
 
 def below(topics: Iterable[Topic], colour: str = "") -> list[Paragraph]:
-    """Return the paragraphs of a column below the head of its first topic. The heads of other topics have a
+    """Return the paragraphs of a column below the head of its first topic. The heads of its other topics have a
     `colour`."""
     said: list[Paragraph] = []
     for place, topic in enumerate(topics):

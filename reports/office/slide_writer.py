@@ -59,16 +59,16 @@ _TOPIC_OVER, _TOPIC_UNDER, _TOPIC_PT = 12.0, 8.0, 14.0
 """How far above the usual place of a title the topic begins, how far below it the title then begins, and the topic's
 type."""
 _TITLE_SHARE = 0.85
-"""The share of its usual size to which a title may shrink to save a line."""
+"""The share of its usual size to which a title may shrink if that saves a line."""
 _MOST_HEADLINE = 72.0
-"""The largest type of several numbers in the headline."""
+"""The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
 """How much wider than thought a large number may be in our typeface, and in another one."""
 
 
 @dataclass
 class SlideWriter:
-    """Writes slides one after another into an open presentation. Each has a claim as its title."""
+    """Writes slides one after another into an open presentation. The title of each slide is a claim."""
 
     brief: HandOver
     shown: list[str] = field(default_factory=list)
@@ -76,14 +76,14 @@ class SlideWriter:
     sources: list[str] = field(default_factory=list)
     """The expressions of the figures and tables on the current slide."""
     aside: list[str] = field(default_factory=list)
-    """Further lines for the slide's notes, besides the origin of its numbers: shortened texts, and the reasons why
-    figures are pictures."""
+    """Further lines for the slide's notes, in addition to the origin of its numbers: shortened texts, and the reasons
+    why figures are pictures."""
 
     used: float = math.inf
-    """The height taken by the texts on the last text-only slide."""
+    """The height that texts take on the last text-only slide."""
     slide_of_limits: int = 0
     vacant: Any = None
-    """The layout's placeholder for what the current slide mainly has."""
+    """The layout's placeholder for the current slide's main content, while it is not taken."""
 
     def __post_init__(self) -> None:
         brief = self.brief
@@ -110,8 +110,9 @@ class SlideWriter:
         topic: str = "",
     ) -> Any:
         """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`. The
-        `topic` of a claim stands above it on our own slides."""
+        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`. On
+        our own slides, the `topic` of a claim is above it.
+        """
         self.close()
         self.notes.letters.clear()
         masters, self.used = self.masters, math.inf
@@ -145,7 +146,7 @@ class SlideWriter:
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
-        """Return the largest type size in which a slide's title fits its place, or 0 if no size fits."""
+        """Return the largest type size in which a slide's title fits its place, or 0 if it fits in none."""
         most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         lines = {size: self.lines_at(title, area, size) for size in sizes}
@@ -157,8 +158,8 @@ class SlideWriter:
         return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
 
     def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
-        """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. A title
-        that does not fit in any size is shortened, and the notes have all of it."""
+        """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. If it
+        does not fit in any size, it is shortened, and the notes have all of it."""
         runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
         points = size or self.size_of(title, area)
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
@@ -186,14 +187,14 @@ class SlideWriter:
         self.shown, self.sources, self.aside = [], [], []
 
     def fill_place(self) -> None:
-        """Let the slide's only chart, table or picture take the layout's placeholder, so that changes of the house's
-        layout hold for it."""
+        """Put the slide's only chart, table or picture into the layout's placeholder, so that it follows changes of the
+        house's layout."""
         made = [each for each in self.slide.shapes if each._element.tag in (qn("p:graphicFrame"), qn("p:pic"))]
         if self.vacant is not None and len(made) == 1:
             take_place(made[0], self.vacant)
 
     def seen(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-        """Record the numbers in these runs, and return the runs with the letters of their footnotes."""
+        """Record the numbers in these runs, and return the runs with their footnotes' letters."""
         self.shown += [run.number for run in runs if run.number]
         return self.notes.lettered(runs)
 
@@ -212,8 +213,9 @@ class SlideWriter:
         topic: str = "",
         notes: Sequence[Footnote] = (),
     ) -> None:
-        """Write texts alone on as many slides as needed, with their footnotes, and these `notes` on the last slide.
-        `spare` points stay free on a slide that has room for them. A claim (`head`) has its `topic` above it."""
+        """Write texts on as many text-only slides as needed, with their footnotes. The last slide also has these
+        `notes`. `spare` points stay free on a slide that has room for them. A claim (`head`) has its `topic` above it.
+        """
         if not said:
             return
         layout, most = self.masters.layout("text"), most or (STATED_PT if len(said) == 1 else LARGE_PT)
@@ -239,8 +241,8 @@ class SlideWriter:
             self.put(self.notes.told(own), Area(area.left, foot, area.width, small), LEAST_PT)
 
     def put_body(self, said: Sequence[Paragraph], area: Area, points: float, of_house: float) -> None:
-        """Write the texts of a slide that has no more, into the placeholder of a house's layout if it has one. They
-        have the type size `of_house` there if they fit in it."""
+        """Write the texts of a slide that has nothing else. If a house's layout has a placeholder for them, they are
+        written into it, with the type size `of_house` if they fit in it."""
         if not of_house:
             self.put(said, area, points)
             return
@@ -265,7 +267,8 @@ class SlideWriter:
         return add_cards(self.slide, [self.seen_card(card) for card in cards], area, most, self.look)
 
     def write_headline(self, headline: HeadlineView, area: Area, most: float) -> None:
-        """Write the numbers of the headline: one in a box, with its sentence, or each on a card."""
+        """Write the numbers of the headline. A single number is in a box with its sentence, and several are each on a
+        card."""
         cards = [self.seen_card(card) for card in cards_of(headline, SOFT)]
         if len(cards) == 1:
             self.add_ground(area)
@@ -279,7 +282,7 @@ class SlideWriter:
 
 
 def cards_of(headline: HeadlineView, soft: str) -> list[Card]:
-    """Return the headline's numbers, in a `soft` colour where they show no gain."""
+    """Return the headline's numbers. Those that show no gain have a `soft` colour."""
     return [
         Card(
             tuple(replace(run, colour=soft if number.shows_none else "") for run in runs_of(number.value)),
@@ -305,7 +308,7 @@ def paged(said: Sequence[Paragraph], width: float, height: float, points: float)
 
 
 def _pieces(paragraph: Paragraph, width: float, height: float, points: float) -> Iterable[Paragraph]:
-    """Yield a paragraph in pieces that each fit on a slide."""
+    """Yield a paragraph in pieces, each of which fits on a slide."""
     if height_of_all([paragraph], width, points) <= height:
         yield paragraph
         return

@@ -17,7 +17,7 @@ from benchbrief.reports.words.brief_words import Words
 @dataclass(frozen=True)
 class GridCell:
     """A cell at a row and a column, which spans `rows` and `columns`. `value` is the computed number in `unit`, and
-    `heat` is its shade from 1 to 5."""
+    `heat` is its shade from 1 to 5, or 0 for none."""
 
     row: int
     column: int
@@ -50,7 +50,7 @@ class Grid:
     cells: tuple[GridCell, ...]
 
     def within(self, first: int, end: int) -> Grid:
-        """Return the table with its head and only the rows from `first` up to `end`, counted below the head."""
+        """Return the table's head and the rows from `first` up to `end`, which are counted below the head."""
         kept = tuple(
             replace(cell, row=cell.row if cell.row < self.heads else cell.row - first)
             for cell in self.cells
@@ -59,7 +59,7 @@ class Grid:
         return replace(self, rows=self.heads + end - first, cells=kept)
 
     def across(self, first: int, end: int) -> Grid:
-        """Return the table with its first column and the columns from `first` up to `end`."""
+        """Return the table's first column and the columns from `first` up to `end`."""
         kept = []
         for cell in self.cells:
             begin, stop = max(cell.column, first), min(cell.column + cell.columns, end)
@@ -140,8 +140,9 @@ def grid_of_levels(table: LevelTable) -> Grid:
 
 
 def by_series(head: Sequence[str], rows: Sequence[Sequence[str]], *, across: bool = False) -> Grid:
-    """Return the data of a figure with a row for each place and a column for each series, or with `across` the other
-    way round. Data with more columns than two keys and a value are returned unchanged."""
+    """Return the data of a figure with a row for each place and a column for each series or, with `across`, a row for
+    each series and a column for each place. Data with more columns than two keys and a value are returned unchanged.
+    """
     series, places = (list(dict.fromkeys(row[column] for row in rows)) for column in (0, 1))
     values = {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
     if len(head) != 3 or len(values) < len(rows) or "" in (*series, *places):
@@ -159,8 +160,8 @@ _NUMBER = re.compile(r"[^\w]?\d.*")
 
 
 def plain_grid(texts: Sequence[Sequence[str]], columns: int, *, numbers: bool = False) -> Grid:
-    """Return a table of texts with one row of heads. The last text of a short row spans the remaining columns. With
-    `numbers`, columns after the first that contain only numbers are aligned to the right."""
+    """Return a table of texts whose first row is the head. The last text of a short row spans the remaining columns.
+    With `numbers`, a column after the first that contains only numbers is aligned to the right."""
     cells = []
     numeric = {
         column

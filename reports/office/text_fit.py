@@ -1,5 +1,5 @@
-"""Estimates the room for texts and tables. Exact numbers are impossible, since an office program lays them out itself,
-perhaps in other typefaces."""
+"""Estimates the space that texts and tables need. The exact space is unknown, because an office program lays them out
+itself, perhaps in other typefaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
 """The height of a line in multiples of the type size, and of one in a typeface for Japanese."""
 _JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
 _BOLD = 1.06
-"""The factor by which bold letters are wider."""
+"""How many times as wide bold letters are."""
 _WORD = re.compile(
     r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
     r"|(?:[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u00a0\u202f])+"
@@ -24,7 +24,8 @@ within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
 """The width of a blank, and the most that a word has of a column, in heights of the type."""
 _ROUNDING = 0.01
-"""By how much a line may exceed its width, since a column as wide as its longest text is computed in another way."""
+"""By how much a line may exceed its width. A column that is as wide as its longest text needs this, because its width
+is computed in another way."""
 _SPARE = 1.05
 """The share of a line to keep free in case the typeface is wider than estimated."""
 
@@ -35,7 +36,7 @@ def _ems(word: str) -> float:
 
 
 def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> int:
-    """Return how many lines a text takes in this width, given in points."""
+    """Return how many lines a text takes in a width given in points."""
     scale = points * _SPARE * (_BOLD if bold else 1.0)
     total = 0
     for line in text.split("\n"):
@@ -62,9 +63,9 @@ def line_height(text: str) -> float:
 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:
-    """Return column widths of a table that add up to `width`. If possible, all texts are on one line, or else heads are
-    on two lines or more; otherwise the widths are between that and those of the longest words. Each cell has a `gap`
-    beside its text.
+    """Return widths of a table's columns that add up to `width`. If possible, all texts are on one line. If not, heads
+    are broken into two lines, or more. If that is not enough, the widths are between those and the widths of the
+    longest words. Each cell has a `gap` beside its text.
     """
     wanted: list[float] = []
     for of_head, of_body in ((_line, _line), (_halved, _line), (_longest_word, _line), (_longest_word, _longest_word)):
@@ -94,20 +95,21 @@ def _longest_word(text: str) -> float:
 
 
 def _halved(text: str) -> float:
-    """Return the width of a text on two lines, in multiples of the type size."""
+    """Return the width of a text that is broken into two lines, in multiples of the type size."""
     ends = [found.end() for found in _WORD.finditer(text)]
     return min((max(_line(text[:end]), _line(text[end:].strip())) for end in ends), default=0.0)
 
 
 def lines_below_head(grid: Grid, width: float, points: float, gap: float) -> int:
-    """Return how many lines all cells below the head of a table take."""
+    """Return how many lines all cells below a table's head take."""
     widths = column_widths(grid, width, points, gap)
     cells = (cell for cell in grid.cells if cell.row >= grid.heads and cell.columns == 1)
     return sum(lines_of(cell.text, widths[cell.column] - gap, points, bold=cell.bold) for cell in cells)
 
 
 def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
-    """Return the column widths in which no word of a table is broken. A word counts as at most 24 letters wide."""
+    """Return the smallest column widths at which no word of a table is broken. A word counts as at most 24 letters
+    wide."""
     least = [gap] * grid.columns
     for cell in grid.cells:
         if cell.columns == 1:
@@ -131,8 +133,8 @@ def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, 
 
 
 def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[int, int]]:
-    """Return the groups of rows below the head for a table of at most `room` in height. Each group has at least one
-    row."""
+    """Divide the rows below the head into groups, so that a table with any one of them is at most `room` high. Each
+    group has at least one row."""
     above = sum(heights[:heads])
     found, first, used = [], 0, above
     for at, height in enumerate(heights[heads:]):
@@ -144,7 +146,7 @@ def pages_of(heights: Sequence[float], heads: int, room: float) -> list[tuple[in
 
 
 def shortened(text: str, width: float, points: float, lines: int, *, bold: bool = False) -> str:
-    """Return a text shortened to this many lines, with an ellipsis at its end if something is left out."""
+    """Return a text shortened to this many lines. If something is left out, it ends with an ellipsis."""
     if lines_of(text, width, points, bold=bold) <= lines:
         return text
     low, high = 0, len(text)

@@ -1,5 +1,5 @@
-"""Office Open XML that python-docx does not offer: fields, footnotes, links, shades and lines (ECMA-376, part 1,
-chapter 17)."""
+"""Makes the parts of Office Open XML that python-docx lacks: fields, footnotes, links, shades and lines (ECMA-376, part
+1, chapter 17)."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _BEFORE = {
     "snapToGrid vanish webHidden color spacing w kern position sz szCs highlight u effect bdr shd fitText vertAlign "
     "rtl cs em",
 }
-"""The elements that precede each of ours among the properties of a paragraph, a cell, a table or a run."""
+"""The elements that come before each of ours among the properties of a paragraph, a cell, a table or a run."""
 
 
 def put(properties: Any, own: Any) -> None:
-    """Put an element among properties at the place required by the standard, replacing any existing one."""
+    """Put an element among properties at the place that the standard requires, replacing any existing one."""
     for old in properties.findall(own.tag):
         properties.remove(old)
     before = {qn(f"w:{name}") for name in _BEFORE.get(f"w:{own.tag.rpartition('}')[2]}", "").split()}
@@ -67,8 +67,8 @@ def has_marks(style: Any) -> bool:
 
 
 def number_anew(document: Any, style: Any) -> int | None:
-    """Return the id of a numbering like a style's that begins at 1, or None if the style does not have its own
-    numbering."""
+    """Return the id of a new numbering that is like the style's and begins at 1, or None if the style has no numbering
+    of its own."""
     properties = style.element.pPr
     if properties is None or properties.numPr is None or properties.numPr.numId is None:
         return None
@@ -114,7 +114,7 @@ def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
 
 
 def add_picture(paragraph: Paragraph, content: bytes, width: Length, name: str, alt: str) -> None:
-    """Add a picture without margins (LibreOffice would give it some) and with a text for those who can't see it."""
+    """Add a picture with a text for those who can't see it, and without the margins that LibreOffice would add."""
     inline = paragraph.add_run().add_picture(io.BytesIO(content), width=width)._inline
     for side in "TBLR":
         inline.set(f"dist{side}", "0")
@@ -158,8 +158,8 @@ class Footnotes:
     def add(
         self, paragraph: Paragraph, note: int, mark: str, styles: tuple[str, str], write: Callable[[Paragraph], None]
     ) -> None:
-        """Add the mark of a footnote and, at the first mark, the footnote itself, using `write`. The styles are for
-        marks and for notes."""
+        """Add the mark of a footnote. At its first mark, also add the footnote itself, with `write`. `styles` are the
+        styles of the mark and of the note."""
         run = paragraph.add_run("", style=styles[0])
         if note not in self._told:
             self._told.add(note)

@@ -1,5 +1,5 @@
 """Writes a brief as an Excel workbook: its text, its claims, a sheet for each figure and table, all points of the run,
-and their provenance. Numbers are real numbers, and no text is a formula."""
+and the origin of the numbers. Numbers are real numbers, and no text is a formula."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 
 def written(brief: HandOver) -> bytes:
-    """Return the workbook. Rows and pictures that are missing from it are added to the `faults` of the brief."""
+    """Return the workbook. If rows or pictures are missing from it, this is added to the `faults` of the brief."""
     out = io.BytesIO()
     with TemporaryDirectory() as folder:
         usual = {"font_name": typeface_of(brief.report), "font_size": 11}  # of the cells of long sheets
@@ -123,13 +123,14 @@ class _Sheet:
         return self.row - 1
 
     def band(self, text: str, height: float, style: str) -> None:
-        """Write a line at the head of the first sheet, across both of its columns."""
+        """Write a line across both columns at the head of the first sheet."""
         self.sheet.set_row(self.row, height, self.styles.of(style))
         self.sheet.write_string(self.row, 0, cell_text(text), self.styles.of(style))
         self.row += 1
 
     def across(self, text: str, columns: int) -> None:
-        """Write a soft line below a table of so many columns, as wide as they are unless they are narrow."""
+        """Write a line in a soft colour below a table with this many columns. It spans the columns unless they are
+        narrow."""
         wide = sum(self.widths.get(column, 0.0) for column in range(columns))
         if wide < _WIDEST or columns < 2:
             self.line("", text, style="note")
@@ -140,7 +141,7 @@ class _Sheet:
         self.row += 1
 
     def _height(self, cell: object, style: str, column: int, wide: float = 0.0) -> float:
-        """Return the height in points that a cell needs in its column, or in a `wide` one."""
+        """Return the height in points that a cell needs in its column or, if given, in a column this `wide`."""
         look = _LOOKS[style]
         size = float(str(look.get("font_size", 11))) * 1.36
         if not isinstance(cell, str) or "text_wrap" not in look:
@@ -204,7 +205,7 @@ _LOOKS: Mapping[str, Mapping[str, object]] = {
 
 @dataclass
 class _Styles:
-    """The formats of cells, each created once."""
+    """The formats of cells. Each is created only once."""
 
     book: Any
     font: str
@@ -509,7 +510,7 @@ class _Workbook:
         sheet.sheet.insert_image(top, column, f"{figure.id}.png", {"image_data": io.BytesIO(picture), **scale})
 
     def _chart_data(self, sheet: _Sheet, chart: NativeChart, *, drawn: bool) -> Any:
-        """Write the data of a chart, and return the chart if it can be drawn, or else None."""
+        """Write the data of a chart, and return the chart, or None if it can't be drawn."""
         columns = _columns_of(chart)
         if chart.heading:
             sheet.line(chart.heading, style="strong")
@@ -608,7 +609,7 @@ class _Column:
     cells: tuple[object, ...]
     series: NativeSeries | None = None
     role: str = "value"
-    """The part of its series that the column has: value, x, low, high, or the end of a range."""
+    """The part of its series that is in the column: value, x, low, high, or the end of a range."""
 
     @cached_property
     def shown(self) -> list[object]:
@@ -622,7 +623,8 @@ class _Column:
 
 
 def _columns_of(chart: NativeChart) -> list[_Column]:
-    """Return the columns of a chart's data. The keys have one column, or one for each series if they differ."""
+    """Return the columns of a chart's data. The keys have one column or, if the series have different keys, one for
+    each series."""
     found: list[_Column] = []
     if chart.categories:
         found.append(_Column(chart.x_name or " ", chart.categories, role="x"))
@@ -745,7 +747,7 @@ def _error_bars(series: NativeSeries) -> dict[str, object]:
 
 
 def _alike(*values: float | None) -> list[object]:
-    """Return numbers that are all shown with the same number of digits."""
+    """Return numbers with a format that shows all of them with the same number of decimals."""
     decimals = decimals_for(values)
     form = "#,##0" + (f".{'0' * decimals}" if decimals else "")
     return [None if value is None or not math.isfinite(value) else _Number(value, form) for value in values]
@@ -773,7 +775,7 @@ def _width(texts: Iterable[str]) -> float:
 
 
 def _characters(text: str) -> float:
-    """Return the width of a text in the characters that measure columns, which are 7 pixels wide at 11 points."""
+    """Return the width of a text in the unit of column widths, which is a character 7 pixels wide at 11 points."""
     return text_width(text, 1.0) * 11 * 96 / 72 / 7
 
 
