@@ -29,6 +29,7 @@ from benchbrief.reports.charts.chart import (
     Trace,
     XAxis,
     XKind,
+    share_their_points,
 )
 from benchbrief.reports.charts.document_colours import Colour, DocumentColours, document_colours
 from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, with_texts
@@ -281,13 +282,16 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
         if scale.unit == "%":
             are_changes = any(d.series.query.signed for d in main)
             return label_with_unit(words["axis_change" if are_changes else "axis_share"], scale.unit)
-        are_times = {d.series.query.unit for d in main} == {"s"}
-        return label_with_unit(words["axis_time"], scale.unit) if are_times else scale.unit
+        dimensions = {parse_unit(d.series.query.unit).dimension for d in main}
+        kind = next((words[key] for unit, key in _KINDS.items() if dimensions == {parse_unit(unit).dimension}), "")
+        return label_with_unit(kind, scale.unit) if kind else scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
         labels = list(dict.fromkeys(label_with_unit(d.label, unit_text(d.series.query.unit)) for d in drawn))
     return label_with_unit(locale().listed(labels), scale.unit)
 
 
+_KINDS: Mapping[str, str] = {"s": "axis_time", "B/s": "axis_bandwidth"}
+"""The titles of axes for several quantities of one kind, by a unit of the kind."""
 _MOST_REASONS = 3
 """The most kinds of reasons for gaps to list in a footnote. The disclosure lists all of them."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
@@ -509,7 +513,7 @@ def finished(
     said, explained = ("", ()) if figure.claim else message(figure, scaled, results, numeric=numeric)
     for text in explained:
         remarks.notes[text] = None
-    keys = [results.words["point_labels"].format(dim=results.words.dimension(x_dim))] if curve and x_dim else []
+    keys = [_key_of_points(charts, x_dim, results.words)] if curve and x_dim else []
     if any(point.worse for d in scaled for point in d.trace.points):
         keys = [results.words["pale_bars"]]
     if remarks.rings:
@@ -525,6 +529,17 @@ def finished(
         results.words["semicolon"].join(keys),
         said,
     )
+
+
+def _key_of_points(charts: Sequence[Chart], dim: str, words: Words) -> str:
+    """Return the explanation of the numbers beside the points of curves. If all curves have the same points, one curve
+    has the numbers."""
+    traces = [trace for chart in charts for trace in chart.traces]
+    said = {"dim": words.dimension(dim)}
+    if not share_their_points(traces):
+        return words["point_labels"].format(**said)
+    labels = [point.label for trace in traces if trace.mark == "curve" for point in trace.points if point.y is not None]
+    return words["point_labels_alike"].format(**said, labels=words.locale.listed(dict.fromkeys(labels)))
 
 
 def _as_labelled(drawn: DrawnSeries) -> Trace:

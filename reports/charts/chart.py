@@ -273,6 +273,25 @@ def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
     return _ticks(first, last, step)
 
 
+def ticks_of_bars(values: Sequence[float], ends: Sequence[float]) -> Ticks:
+    """Return ticks like `nice_ticks` with few grid lines behind the numbers of bars with these `ends`."""
+    usual, *others = (nice_ticks(values, wanted) for wanted in (5, 4, 6, 3))
+    longest = _LONGEST * (usual.high - usual.low)
+    fitting = (each for each in others if each.high - each.low <= longest and len(each.values) >= _FEWEST_TICKS)
+    return min((usual, *fitting), key=lambda ticks: _behind_numbers(ticks, ends))
+
+
+_LONGEST, _FEWEST_TICKS = 1.25, 4
+"""How many times as long as usual an axis may be for its grid lines to keep off numbers, and its fewest ticks."""
+_NUMBER_SHARE = 0.07
+"""The share of an axis that a bar's number takes."""
+
+
+def _behind_numbers(ticks: Ticks, ends: Sequence[float]) -> int:
+    room = _NUMBER_SHARE * (ticks.high - ticks.low)
+    return sum(0.0 < math.copysign(1.0, end) * (tick - end) < room for end in ends for tick in ticks.values)
+
+
 def ticks_between(low: float, high: float, wanted: int) -> Ticks:
     """Return ticks from a round number at or below the smallest value to one at or above the largest."""
     step = _nice_step((high - low) / wanted)
@@ -412,6 +431,14 @@ class Place:
     dx: float
     dy: float
     align: str
+
+
+def share_their_points(traces: Iterable[Trace]) -> bool:
+    """Return whether several curves have points of the same labels, so that those of one curve tell them all."""
+    labels = [
+        tuple(point.label for point in each.points if point.y is not None) for each in traces if each.mark == "curve"
+    ]
+    return len(labels) > 1 and len({*labels}) == 1
 
 
 _PLACES = (

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel
-from benchbrief.reports.charts.bar_marks import brackets, floating_bars, rings_stand_aside
-from benchbrief.reports.charts.chart import GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
+from benchbrief.reports.charts.bar_marks import Bracket, brackets, floating_bars, rings_stand_aside
+from benchbrief.reports.charts.chart import DASHED, GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
     ChartText,
@@ -120,7 +120,11 @@ def _layers(panel: Panel) -> list[Layer]:
     items = (*plot.legend, *panel.legend)
     samples = [sample for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
-    return [*_paper(written), *groups, {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]}]
+    return [
+        *_paper(written, brackets(plot)),
+        *groups,
+        {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]},
+    ]
 
 
 def _flat_layers(panel: Panel) -> list[Layer]:
@@ -135,7 +139,8 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
             boxes = list(rectangles(plot, trace))
-            drawn = [_rectangles([box for point, box in boxes if not point.worse], trace.paint)]
+            look = {**_pale(trace.paint), "strokeDash": list(DASHED)} if trace.dashed else None
+            drawn = [_rectangles([box for point, box in boxes if not point.worse], trace.paint, look)]
             if pale := [box for point, box in boxes if point.worse]:
                 drawn.append(_rectangles(pale, trace.paint, _pale(trace.paint)))
             ends = [
@@ -191,10 +196,10 @@ def _path(rows: Sequence[dict[str, Any]]) -> Layer:
     return _layer(rows, "line", look, {**_PIXELS, "order": _ORDER, "detail": {"field": "of", "type": "nominal"}})
 
 
-def _paper(texts: Sequence[ChartText]) -> list[Layer]:
-    """Return paper-coloured boxes behind the texts that are among the marks. The boxes hide grid lines, but no
-    marks."""
-    rows = []
+def _paper(texts: Sequence[ChartText], over: Sequence[Bracket] = ()) -> list[Layer]:
+    """Return paper-coloured boxes behind brackets and behind the texts that are among the marks. The boxes hide grid
+    lines, but no marks."""
+    rows = [(each.left - 3, each.y - 4, each.right + 3, each.y + 8) for each in over if each.left < each.right]
     for text in (each for each in texts if each.inside):
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
         left = text.x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[text.align]
@@ -390,7 +395,8 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
     scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
     at = {"x": x, "y": y, "xOffset": {"field": "series", "type": "nominal", "scale": scale}}
-    layers = [_layer([row for row in rows if not row["worse"]], "bar", {"color": trace.paint}, at)]
+    look = {**_pale(trace.paint), "strokeDash": list(DASHED)} if trace.dashed else {"color": trace.paint}
+    layers = [_layer([row for row in rows if not row["worse"]], "bar", look, at)]
     if pale := [row for row in rows if row["worse"]]:
         layers.append(_layer(pale, "bar", _pale(trace.paint), at))
     if any(row["low"] is not None for row in rows):
@@ -481,7 +487,8 @@ def _legend_sample(item: LegendItem) -> list[Layer]:
         ]
     if trace.stands_in_slot:
         ends = {"y": {"value": item.y - 5}, "x2": {"value": item.x + 12}, "y2": {"value": item.y + 5}}
-        return [_layer([{}], "rect", {"color": trace.paint}, {"x": x, **ends})]
+        look = _pale(trace.paint) if trace.dashed else {"color": trace.paint}
+        return [_layer([{}], "rect", look, {"x": x, **ends})]
     look = {"color": trace.paint, "strokeWidth": 2, "strokeDash": list(trace.dash)}
     line = _layer([{}], "rule", look, {"x": x, "x2": {"value": item.x + 18}, "y": y})
     sample = [] if trace.loose else [line]

@@ -75,6 +75,7 @@ class Margins:
     right: float = 0.0
     top: float = 0.0
     bottom: float = 0.0
+    headroom: float = 0.0
     beside: bool = False
     shared_legend: bool = False
 
@@ -88,11 +89,11 @@ def common_margins(plots: Iterable[Plot]) -> Margins:
     upright = [plot for plot in plots if not plot.flat]
     if not upright:
         return NO_MARGINS
-    around = ((plot.left, plot.right, plot.top, plot.bottom) for plot in upright)
-    left, right, top, bottom = map(max, zip(*around, strict=True))
+    around = ((plot.left, plot.right, plot.top, plot.bottom, plot.headroom) for plot in upright)
+    left, right, top, bottom, headroom = map(max, zip(*around, strict=True))
     legends = {tuple((each.name, each.trace.mark, each.trace.paint) for each in plot.legend) for plot in upright}
     shared = len(upright) > 1 and len(legends) == 1 and legends != {()}
-    return Margins(left, right, top, bottom, beside=True, shared_legend=shared)
+    return Margins(left, right, top, bottom, headroom, beside=True, shared_legend=shared)
 
 
 @dataclass
@@ -111,7 +112,8 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """By how many pixels the texts above the plot area are raised to be level with those of the figure beside it."""
+    """By how many pixels the texts above the plot area are raised to be level with those of the figure beside it, if
+    that has higher brackets."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -166,10 +168,10 @@ class Plot:
         self.top += self.headroom
         self.left = max(self.least.left, float(math.ceil(self.left)))
         self.right = max(self.least.right, float(math.ceil(self.right)))
-        self.above = above = max(0.0, self.least.top - self.top)
+        self.above = above = max(0.0, self.least.headroom - self.headroom)
         shown = () if self.least.shared_legend else self.legend
-        self.legend = tuple(replace(item, y=item.y - above) for item in shown)  # as high as a neighbour's legend
-        self.top, self.bottom = self.top + above, max(self.least.bottom, self.bottom)
+        self.legend = tuple(replace(item, y=item.y - above) for item in shown)
+        self.top, self.bottom = max(self.least.top, self.top + above), max(self.least.bottom, self.bottom)
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
@@ -237,7 +239,10 @@ class Plot:
         self.is_even = bool(self.chart.even and values and not above) and all(_NEAR < v < 1 / _NEAR for v in values)
         if above:
             return chart_axes.log_ticks(above, 10)
-        return chart_axes.ticks_around_one(values) if self.is_even else chart_axes.nice_ticks(values)
+        if self.is_even:
+            return chart_axes.ticks_around_one(values)
+        bars = [p.y for t in traces if t.mark == "bar" for p in t.points if p.y is not None and not p.spread]
+        return chart_axes.ticks_of_bars(values, [*bars, *reached]) if bars else chart_axes.nice_ticks(values)
 
     def _right_ticks(self, traces: Sequence[Trace], *, log: bool) -> Ticks:
         values = [*_extent(traces), *self.chart.reach.right]

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
@@ -110,6 +111,9 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
         lines.append([(px, py) for _, px, py in shown])
         named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
+    if chart_axes.share_their_points(plot.chart.sharing):
+        longest = max(range(len(lines)), key=lambda at: sum(math.dist(a, b) for a, b in pairwise(lines[at])))
+        named = [each for each in named if each[0] == curves[longest][0]]
     area = Box(-4, -4, plot.width + plot.right, plot.height)
     labels = list(_shared(named))
     places = chart_axes.place_labels([label for label, _, _ in labels], SMALL, area, lines)

@@ -228,11 +228,24 @@ def test_a_label_with_no_room_at_all_is_left_out() -> None:
 
 
 def test_points_of_several_curves_that_lie_together_have_one_label() -> None:
-    values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.01, 2.01, 3.01, 4.01), "C": (4.0, 8.0, 9.0, 9.5)}
+    values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.01, 2.01, 3.01, 4.01), "C": (4.0, 8.0, 9.0, None)}
     curves = tuple(trace(name, *of_one, mark="curve") for name, of_one in values.items())
     plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
     labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
-    assert sorted(labels, key=str) == [(key, of) for key in ("1", "2", "4", "8") for of in (2, None)]
+    assert sorted(labels, key=str) == [*((key, of) for key in ("1", "2", "4") for of in (2, None)), ("8", None)]
+
+
+def test_the_longest_curve_has_the_labels_of_all_curves_with_the_same_points() -> None:
+    values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.0, 8.0, 9.0, 9.5)}
+    curves = tuple(trace(name, *of_one, mark="curve") for name, of_one in values.items())
+    plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
+    labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
+    assert sorted(labels) == [("1", 1), ("2", 1), ("4", 1), ("8", 1)]
+
+
+def test_grid_lines_keep_off_the_numbers_of_bars_where_another_step_does() -> None:
+    assert chart_axes.ticks_of_bars([117, 111], [117, 111]).values == (0, 50, 100, 150)
+    assert chart_axes.ticks_of_bars([100, 40], [100, 40]) == chart_axes.nice_ticks([100, 40])
 
 
 def test_a_series_that_is_compared_with_is_drawn_below_the_one_in_colour() -> None:
