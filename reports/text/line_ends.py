@@ -40,13 +40,17 @@ _AMONG_JAPANESE = re.compile(
 )
 
 
-_BEFORE_TIMES = re.compile(r"(?<=\d)((?:</(?:span|a|strong)>)*)[ \u00a0](?=倍)")
-"""Matches the blank between a number, which may be tagged, and 倍."""
+_COUNTED = re.compile(r"(?<![\w.\-])(\d[\d,]*(?:\.\d+)?(?:</(?:span|a|strong)>)*)[ \u00a0](?=[ァ-ヺ一-鿿])")
+"""Matches a number, which may be tagged, and the blank between it and what it counts, such as 倍 or スレッド."""
+_BEFORE_COUNTED = re.compile(
+    r"(?<=[ぁ-ヺー一-鿿])[ \u00a0](?=(?:<(?:span|a|strong)\b[^>]*>)*\d[\d,.]*(?:</(?:span|a|strong)>)*[ァ-ヺ一-鿿])"
+)
+"""Matches the blank between a Japanese word and such a number."""
 
 
 def close_up(text: str) -> str:
-    """Return a Japanese text without the blanks around Japanese names, and between a number and 倍."""
-    return _BEFORE_TIMES.sub(r"\1", _AMONG_JAPANESE.sub("", text))
+    """Return a Japanese text without the blanks around Japanese names, and around a number that counts something."""
+    return _BEFORE_COUNTED.sub("", _COUNTED.sub(r"\1", _AMONG_JAPANESE.sub("", text)))
 
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,9}(?![ァ-ヺー])(?<![ァ-ヺー]{10})")
@@ -71,13 +75,15 @@ _JAPANESE = re.compile(r"[ぁ-ヺー一-鿿]")
 _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
 """Matches the start tag of large type, whose lines break between phrases."""
-_SKIPPED = re.compile(r"<(table|style|script|pre)\b")
+_SKIPPED = re.compile(r'<(table|style|script|pre)\b|<(section) class="(?:method|limits)"')
+"""Matches the start tag of what is unchanged: tables, the narrow columns at the end of a brief, and code."""
 
 
 def keep_words_whole(page: str) -> str:
-    """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables are
-    unchanged, because their columns may be narrower than a word, and so are links and numbers, because each is tagged
-    as a whole. Words get no `span`, because numbers in a PDF are recognised by one `span` within another.
+    """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables and the
+    narrow columns of method and limits are unchanged, because they are hardly wider than a word, and so are links and
+    numbers, because each is tagged as a whole. Words get no `span`, because numbers in a PDF are recognised by one
+    `span` within another.
     """
     before, body, rest = page.partition("<body")
     until = tagged = ""
@@ -95,7 +101,7 @@ def keep_words_whole(page: str) -> str:
             if part == until:
                 until, kept = "", _in_text
         elif skipped := _SKIPPED.match(part):
-            until, kept = f"</{skipped[1]}>", None
+            until, kept = f"</{skipped[1] or skipped[2]}>", None
         elif opened := _OPENS.match(part):
             until, kept = f"</{opened[1] or opened[2]}>", _in_heading
     return before + body + _CLOSING.sub(_whole, "".join(parts))

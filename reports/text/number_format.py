@@ -345,14 +345,15 @@ def exact_percent(share: float) -> str:
 
 _SET_CLOSE = {"%": 8, "倍": math.inf}
 """The units that follow a number without a blank. Each has the version of the printing rules from which that is so in
-all languages. In Japanese, it is so from version 7."""
+all languages. In Japanese, it is so from version 7, and from version 8 for all units that are Japanese words."""
+_JAPANESE_WORD = re.compile("[ァ-ヺ一-鿿]")
 
 
 def blank_before(unit: str) -> str:
     """Return the blank between a number and its unit."""
     since = _SET_CLOSE.get(unit, math.inf)
-    if locale().name.startswith("ja") and unit in _SET_CLOSE:
-        since = 7
+    if locale().name.startswith("ja"):
+        since = 7 if unit in _SET_CLOSE else 8 if _JAPANESE_WORD.match(unit) else since
     return "" if precision.printing() >= since else NBSP
 
 
