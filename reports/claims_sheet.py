@@ -1,5 +1,4 @@
-"""The sheet of a run's claims for the people who approve them: each claim with its sentence, its number and
-its basis."""
+"""Makes the sheet of a run's claims for the people who approve them. It has each claim's sentence, number and basis."""
 
 from __future__ import annotations
 

@@ -100,8 +100,8 @@ class FinishedBrief:
 
 
 def read_brief(path: Path) -> FinishedBrief:
-    """Read a brief or a disclosure, together with the other one if that is in the same folder. The document is a PDF,
-    an office file, an HTML page with its side file in the same folder, or only a side file. Raises ReportError."""
+    """Read a brief or a disclosure, and also the other one if it is in the same folder. The document is a PDF, an
+    office file, an HTML page with its side file in the same folder, or only a side file. Raises ReportError."""
     made = _read(path)
     others = dict[str, str]()
     edited = made.edited
@@ -471,7 +471,7 @@ def look_beside(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Pa
 
 
 def _of_others(path: Path, brief: FinishedBrief, made: MadeReports, run_dir: Path) -> Iterator[str]:
-    """Return the problem of the other document, or "". A document that was copied without the other one has no
+    """Yield the problem of each accompanying document, or "". A document that was copied without the other one has no
     problem."""
     known, at_home = dict(brief.others), made.at_home(path, run_dir)
     for other in _counterparts(path, brief):
@@ -529,8 +529,8 @@ class _Wanted(NamedTuple):
 def find_lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> Iterator[str]:
     """Yield values in texts, tables and figures that the report computes but the file lacks.
 
-    A user's parts may omit numbers, but not points of figures. A part that could not be made has no numbers: the file
-    names it (`not_made`), and all other parts are complete.
+    A user's parts may leave out numbers, but not points of figures. A part that could not be made has no numbers. The
+    file names it (`not_made`), and all other parts must be complete.
     """
     if report is None:
         yield f"the plan has no report {numbers.report}"
@@ -870,8 +870,8 @@ def verify(
     brief: FinishedBrief, plan: Plan, store: AskedStore, run_dir: Path | None = None, *, known: bool = True
 ) -> Verification:
     """Verify a brief. With `run_dir`, also check the digests of the raw outputs (`raw_problems`). The plan is the one
-    that the brief was made from or, if it is not `known`, the run's own. This plan decides what is computed, whatever
-    SQL the brief has.
+    that the brief was made from. If that is not `known`, it is the run's own plan. The plan decides what is computed,
+    whatever SQL the brief has.
     """
     report = next((each for each in plan.reports if each.name == brief.numbers.report), None)
     results = Results(plan, store, words_of(report) if report else CATALOGUES["en"])
@@ -1053,7 +1053,8 @@ class _Check:
         return self._rows[query.id]
 
     def _unknown(self, query: QueryEntry) -> str:
-        """Return why the plan has no such query. The sentence of a held-out claim has its number in the SQL."""
+        """Return why the plan has no such query. If the query belongs to a held-out claim, the claim's number is part
+        of the SQL."""
         claims = self._results.plan.claims
         if not any(each.held_out and each.number and each.number.query.text == query.expression for each in claims):
             return f"{_FOREIGN}: the file of the numbers was edited"

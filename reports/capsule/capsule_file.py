@@ -1,4 +1,4 @@
-"""The file format of a capsule: a zip with a list of its parts and their digests. Reading treats the file as
+"""The file format of a capsule: a zip with a list of its parts and their digests. A capsule that is read is treated as
 hostile."""
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class OutputsManifest(Node):
 
 
 class Capsule(Node):
-    """A capsule's description of itself. `spec` is the path of the spec among the parts, and `parts` lists all others.
-    `extensions` lists the other packages that the plan needs, by what each one provides."""
+    """A capsule's description of itself. `spec` is the path of the spec among the parts, and `parts` lists all other
+    parts. `extensions` lists the other packages that the plan needs, by the names of what they provide."""
 
     format: Literal["benchbrief-capsule"] = "benchbrief-capsule"
     version: int = CAPSULE_VERSION
@@ -144,7 +144,7 @@ def is_capsule(content: bytes) -> bool:
 
 
 def _listed(content: bytes, name: str) -> Capsule:
-    """Return the list of the parts. A capsule of a later version is refused before the rest of its list is read."""
+    """Return the list of the parts. If it is a later version's, it is refused before the rest is read."""
     try:
         head = json.loads(content)
         if not isinstance(head, dict) or head.get("format") != _FORMAT:

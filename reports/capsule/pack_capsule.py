@@ -146,7 +146,8 @@ def _raw_outputs(store: AskedStore) -> OutputsManifest:
 def _files(
     plan: Plan, run_dir: Path, kept: Kept | None, reports_from: Mapping[str, str] | None
 ) -> dict[str, bytes] | None:
-    """Return each file that the spec uses, by its name in the plan, or None if a file is lost or was changed."""
+    """Return the content of each file that the spec uses, by its name in the plan. Return None if a file is lost or was
+    changed."""
     found: dict[str, bytes] = {}
     for index, (name, digest) in enumerate((reports_from or plan.spec.files).items()):
         content = None

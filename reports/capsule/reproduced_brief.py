@@ -85,8 +85,8 @@ def _how_judged(found: HeldAgainst, words: Words) -> str:
 
 
 def _what_differs(found: HeldAgainst, words: Words) -> str:
-    """Return the difference that limits the verdicts, another machine or another version of benchbrief, or "" if there
-    is none."""
+    """Return the difference that limits the verdicts (another machine, or another version of benchbrief), or "" if
+    there is none."""
     text = words["repro_how_other"] if found.unlike == "machine" else ""
     if found.versions:
         text += words["repro_how_versions"].format(before=_short(found.versions.first), now=found.versions.second)
@@ -192,7 +192,8 @@ def _environments(found: HeldAgainst, words: Words) -> p.Element:
 
 
 def _place(found: Reproduced, words: Words) -> str:
-    """Return where a shown number differs most, or "" for other statements, whose sentences already name the place."""
+    """Return where a shown number differs most. Return "" for other statements, because their sentences name the
+    place."""
     if found.stated.kind != "number" or not found.place:
         return ""
     steps = (step.partition(" ") for step in found.place.split(", "))
@@ -206,7 +207,7 @@ def _name(found: Reproduced) -> str:
 
 
 def _folded(alike: Sequence[Difference]) -> list[Difference]:
-    """Return the facts. If all hardware has the same facts, the hardware's name is left out."""
+    """Return the facts. A fact that is the same for all hardware is listed once, without the hardware's name."""
     values: dict[str, set[str]] = {}
     for each in alike:
         values.setdefault(each.what.partition(" of ")[0], set()).add(each.first)

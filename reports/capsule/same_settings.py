@@ -1,4 +1,5 @@
-"""Checks whether a run measured the same as a brief, by the settings of the cells behind each claim and expectation."""
+"""Checks whether a run measured the same thing as a brief, by the settings of the cells behind each claim and
+expectation."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _GRID = 4
 """The distance in pixels between the places that are tried, and the size of a cell in the grid of costs."""
 _WIDEST = 170.0
 _TEXT, _MARK, _BAR = 100.0, 20.0, 12.0
-"""What it costs to cover a cell of a text, of a line or a point, and of a bar."""
+"""The costs of covering a cell of a text, of a line or point, and of a bar."""
 
 _Spot = tuple[float, float]
 

@@ -882,7 +882,7 @@ def _explain(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Add footnotes for gaps, and for intervals and repeats that are drawn or were requested."""
+    """Add footnotes for gaps, and for intervals and repeats that are drawn or that the author asked for."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):

@@ -174,7 +174,7 @@ class XAxis:
     ticks: tuple[float, ...] = ()
     open: tuple[float, ...] = ()
     untitled: bool = False
-    """Whether the names on the axis need no title below them, as with workloads and hardware."""
+    """Whether the names on the axis, such as those of workloads or hardware, need no title below them."""
     said: str = ""
     """The page's remark about a logarithmic scale."""
 
@@ -349,7 +349,7 @@ def _ticks(first: int, last: int, step: float) -> Ticks:
 
 
 def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
-    """Return labels with equal decimals, such as 0, 10,000, 20,000 or 0, 0.5, 1.0. From ten million on, they have a
+    """Return labels with equal decimals, such as 0, 10,000, 20,000 or 0, 0.5, 1.0. Labels from ten million on have a
     letter, such as 10M, 20M."""
     size, letter = divisor_for(max((abs(v) for v in values), default=0.0))
     scaled = [v / size for v in values]
@@ -357,8 +357,8 @@ def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
 
 
 def _power_label(value: float) -> str:
-    """Return the label of a tick on a logarithmic axis, such as 0.001 or 10,000, or 1e−9 for a number that is hard to
-    read in digits."""
+    """Return the label of a tick on a logarithmic axis, such as 0.001 or 10,000. A number with too many digits is
+    written like 1e−9."""
     if _LEAST_PLAIN <= value < _LARGEST_PLAIN:
         return tick_labels([value])[0]
     power = magnitude(value)

@@ -301,7 +301,8 @@ class Plot:
         return (low - margin, high + margin)
 
     def _log_ticks(self) -> Ticks:
-        """Return powers of two for a ramp's points if their labels are short, or powers of ten for measured values."""
+        """For a ramp's points, return powers of two if their labels are short. For measured values, return powers of
+        ten."""
         ramp = bool(self.chart.x.ticks)
         return chart_axes.log_ticks(self.x_values, 2 if ramp and max(self.x_values) < 5000 else 10)
 
@@ -515,15 +516,15 @@ ideal."""
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    """Return the values that an axis must show. An ideal's values are left out if they would squeeze the others against
-    the axis."""
+    """Return the values that an axis must show. If an ideal's values are so large that they would squeeze the others
+    against the axis, they are left out."""
     shown = [(t, v) for t in traces if t.mark != "bracket" for p in t.points if not p.upright for v in p.extent]
     measured = max((v for t, v in shown if not t.ideal), default=0.0)
     return [v for t, v in shown if not t.ideal or measured <= 0 or v <= _BEYOND * measured]
 
 
 def wrap(text: str, width: float, lines: int = 3) -> list[str]:
-    """Break a label into lines of about equal length that fit, at blanks and between Japanese phrases. In a text
+    """Break a label at blanks and between Japanese phrases into lines that fit and are about equally long. In a text
     without blanks, a phrase that is wider than a line breaks between any two characters."""
     parts = phrases(text)
     if " " not in text:
@@ -563,8 +564,8 @@ class ChartText:
     bold: bool = False
     series: int | None = None
     inside: bool = False
-    """Whether the text is placed among the marks. It then has an edge in the colour of the paper, to stay readable over
-    marks."""
+    """Whether the text is placed among the marks. It then has an edge in the colour of the paper, which keeps it
+    readable."""
 
 
 def _short_title(title: str, width: float) -> str:

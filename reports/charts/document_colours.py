@@ -44,9 +44,9 @@ class DocumentColours:
 
 
 def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
-    """Return the colours of a brief with these elements. A `palette` gives colours to keys, and makes the other keys of
-    the same dimension grey. If only one key is not grey, the brief is about that key, and figures without it show their
-    quantities in shades of its colour.
+    """Return the colours of a brief with these elements. A `palette` sets the colours of some keys, and the other keys
+    of their dimension become grey. If only one key is not grey, the brief is about that key, and figures without it
+    show their quantities in shades of its colour.
     """
     figures = list(p.figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
@@ -88,7 +88,7 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 def _only_key(series: p.Series, plan: p.Plan) -> tuple[str, DimKey] | None:
     """Return the only key of a series: its hardware if the plan has several, or else its level of a factor, or its
-    workload. Return None if it has no single key."""
+    workload. Return None if the series has several keys of that kind."""
     if series.color_dim:
         return None
     named = {word for found in _BRACKETS.findall(series.query.text) for word in re.findall(r"\w+", found)}

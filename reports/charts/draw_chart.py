@@ -262,7 +262,8 @@ HIGHEST_ON_SLIDE = 280
 
 
 _CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
-"""The points of type above a figure, for `text_width` to be as wide as our typeface, and of its lines."""
+"""For a claim and for a title above a figure: the type size with which `text_width` is as wide as our typeface, and the
+height of a line. Both are in points."""
 _MOST_FLAT = 700
 LEAST_PLOT = 152
 """The least height of a plot area in pixels (40 mm)."""

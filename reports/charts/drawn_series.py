@@ -56,7 +56,7 @@ class Detail:
     end: float | None = None
     """The upper end of a range that begins at `value`."""
     left_out: bool = False
-    """Whether no run has this combination of levels. A line breaks there, and the data have no row for it."""
+    """Whether no run has this combination of levels. A line has a gap there, and the data have no row."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Makes charts for office programs from a figure's charts, as far as such programs can draw them."""
+"""Turns a figure's charts into charts for office programs, as far as such programs can draw them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchbrief.reports.charts.chart_layout import arrange
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 
 _WIDTH, _HEIGHT = 657.0, 300.0
-"""The size for which the ticks are chosen, in the drawing's pixels."""
+"""The size of the drawing for which ticks are chosen, in the drawing's pixels."""
 _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
     "bar": "bar",
     "line": "line",

@@ -1,1 +1,1 @@
-"""The data of briefs: the results as a report reads them, and the structure of a brief's view."""
+"""The data of briefs: the results in the form that a report reads, and the structure of a brief's view."""

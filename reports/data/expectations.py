@@ -56,7 +56,8 @@ def describe(one: JudgedExpectation, results: Results) -> str:
 
 
 def said_in_words(expect: Expect, results: Results) -> str:
-    """Return an expectation without the syntax of its spec: its label, or else a phrase for its condition."""
+    """Return an expectation without the syntax of its spec. This is its label or, without a label, a phrase for its
+    condition."""
     if expect.label != expect.text:
         return expect.label
     is_said = isinstance(expect.wording, Wording)
@@ -132,8 +133,8 @@ def _telling(place: Mapping[str, DimKey], results: Results) -> dict[str, DimKey]
 
 
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:
-    """Yield each side of a condition with its value, with enough digits to tell the values apart. Literal numbers are
-    left out."""
+    """Yield each side of a condition with its value. The values have enough digits to be told apart. Literal numbers
+    are left out."""
     known = [(side, value) for side in expect.sides if (value := results.at(side, **place)) is not None]
     marks = [results.doubt(side, None, place).mark for side, _ in known]
     for digits in range(_MOST_DIGITS + 1):

@@ -1,7 +1,7 @@
-"""Makes each part of a brief separately. A part that can't be made is replaced by the reason.
+"""Makes each part of a brief separately. If a part can't be made, the reason takes its place.
 
 This is the only place in the reports that continues after an error. Under BENCH_STRICT, as in the tests, and under
-BENCH_TRACEBACK, it continues only after foreseen errors, so that mistakes in benchbrief show.
+BENCH_TRACEBACK, it continues only after expected errors, so that mistakes in benchbrief are noticed.
 """
 
 from __future__ import annotations

@@ -20,12 +20,13 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?=,|$)")
 """The form of a metric's name, such as `steady_rate`."""
 _CJK = "[\u2e80-\u9fff\uff00-\uffef]"
 _SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
-"""The separator between a measure and its fixed keys. Outside Japanese, a comma inside a name belongs to the name."""
+"""Matches the separator between a measure and its fixed keys. In other languages than Japanese, a comma inside a name
+is not a separator."""
 
 
 def readable_label(label: Label, words: Words) -> str:
-    """Return a label in words. It is translated if it is a metric's name, or begins with a measure, a fact or a
-    reduction of the language. Any other text stays unchanged."""
+    """Return a label in words. A label is translated if it is a metric's name, or if it begins with a measure, a fact
+    or a reduction that the language has a word for. Any other label stays unchanged."""
     if isinstance(label, Wording):
         text = _worded(label, words)
         return text if re.match(r"p\d", text) else text[:1].upper() + text[1:]
@@ -159,8 +160,8 @@ def _reduced(label: str) -> re.Match[str] | None:
 
 
 def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
-    """Return the heading of a table's line. A bare number of threads or of a phase becomes "4 threads", and a bare
-    level of a factor becomes "Value size 100 B"."""
+    """Return the heading of a table's line. If the label is only a number, the thing that it counts is added ("4
+    threads"). If it is only a level, the factor's name is added ("Value size 100 B")."""
     for read in reads_of(query):
         for dim, factor in plan.factors.items():
             for key in read.keys.get(dim, ()):
@@ -174,7 +175,7 @@ def line_label(label: Label, query: Query, words: Words, plan: Plan) -> str:
 
 
 def _split_kind(names: str) -> tuple[str, str]:
-    """Return the operations of an index, and `intended` or `service` if it says how latency is counted."""
+    """Return the operations in an index, and `intended` or `service` if the index says how latency is counted."""
     found = re.findall("[a-z_]+", names)
     kinds = get_args(LatencyKind)
     return ", ".join(name for name in found if name not in kinds), next((name for name in found if name in kinds), "")

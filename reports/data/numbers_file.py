@@ -118,8 +118,8 @@ class PrintedBy(_Part):
     rounded: Literal["nearest", "down", "up"] = "nearest"
 
     def text(self, value: float | None, high: float | None, unit: str, *, ranged: bool = False) -> str:
-        """Return the number as printed in the brief. A fact that is printed as its author declared it needs no
-        arguments but `value`."""
+        """Return the number as it is printed in the brief. If a fact is printed as its author declared it, only `value`
+        is needed."""
         if value is None or (ranged and high is None):
             return self.missing
         match self.by:

@@ -1,7 +1,7 @@
 """Gives all numbers of a measure in a brief the same number of digits, in headlines, boxes, figures and tables.
 
-An author may give each place its own format. A place without one takes the format that the measure has elsewhere,
-looking first in the headline, then in boxes, tables, figures and texts. A claim's measure always has enough digits to
+An author may give each place its own format. A place that has no format gets the one that the measure has elsewhere.
+The headline is searched first, then boxes, tables, figures and texts. A claim's measure always has enough digits to
 keep rounding from favouring the claim.
 """
 
@@ -21,7 +21,8 @@ _MEASURE = re.compile(
     r"-?(?:(?:min|max|mean|median|range)\((?P<reduced>[^\W\d][\w.]*)(?:\[[^\[\]]*\])* over [\w, ]+\)"
     r"|(?P<named>[^\W\d][\w.]*)(?:\[[^\[\]]*\])*)"
 )
-"""A metric or a measure, at some keys, possibly negated, or its lowest, highest or typical value."""
+"""Matches a metric or a measure, which may be at some keys, negated, or reduced to its lowest, highest or typical
+value."""
 _Measure = tuple[str, str]
 """A measured quantity, regardless of the place, with its unit."""
 _FIRST: tuple[type[Node], ...] = (p.HeadlineElement, p.CalloutElement, p.TableElement, p.FigureElement)
@@ -29,7 +30,8 @@ _FIRST: tuple[type[Node], ...] = (p.HeadlineElement, p.CalloutElement, p.TableEl
 
 
 def with_one_precision(report: p.Report, results: Results) -> p.Report:
-    """Return the report with formats added to figures and tables without one, taken from their measures."""
+    """Return the report with a format for each figure and table that has none. The formats are taken from other places
+    with the same measures."""
     formats: dict[_Measure, str] = {}
     of_claims = {_measure(each.query, each.format): each.format for each in _numbers_of_claims(results)}
     found = sorted(_formats(report, len(_FIRST)), key=lambda each: each[0])  # stable: in the order of reading
@@ -50,8 +52,8 @@ _HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:
-    """Return the mark of the direction in which claims round each measure. A measure that claims round both ways is
-    left out."""
+    """For each measure, return the mark of the direction in which claims round it. A measure that claims round in both
+    directions is left out."""
     found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
         found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))
@@ -98,15 +100,14 @@ def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
 
 
 def _measure(query: p.Query, format_: str = "") -> _Measure:
-    """Return the quantity that a query measures. A number with a per cent format is a share, and may be in `%`
-    elsewhere."""
+    """Return the quantity that a query measures, and its unit. A number with a per cent format counts as being in %."""
     named = _MEASURE.fullmatch(query.text)
     unit = "%" if format_.endswith("%") else query.unit
     return (named["reduced"] or named["named"] if named else query.text), unit
 
 
 def _formats(node: Any, rank: int) -> Iterator[tuple[int, p.Query, str]]:
-    """Yield the format of each number that has one, with the precedence of the element that it is in."""
+    """Yield each number's format, if it has one, with the precedence of the element that the number is in."""
     scaled = isinstance(node, p.Value) and is_scaled(node.query.unit)  # which a text prints in another unit
     if isinstance(node, p.Value | p.Series | p.Line) and node.format and node.query and not scaled:
         negated = node.query.text.startswith("-")  # only its own text has that sign

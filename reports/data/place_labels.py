@@ -25,15 +25,15 @@ def level_name(factor: Factor, key: DimKey) -> str:
 
 
 def database_name(database: Database, plan: Plan) -> str:
-    """Return the label of a database or, without a label, its engine's name, unless another database has the same
-    engine."""
+    """Return the label of a database. Without a label, return the name of its engine, unless another database has the
+    same engine."""
     same = {each.name for each in plan.databases.values() if each.engine == database.engine}
     spec = ENGINE_SPECS.usable(database.engine)
     return spec.label if database.label == database.name and len(same) == 1 and spec else database.label
 
 
 def key_label(dim: str, key: DimKey, plan: Plan) -> str | None:
-    """Return the name of a key that has a label in the spec, or None for another key, such as a number of threads."""
+    """Return the name of a key that has a label in the spec, or None for any other key, such as a number of threads."""
     if dim in plan.factors:
         return level_name(plan.factors[dim], key)
     known: Mapping[str, Hardware | Workload] = (

@@ -50,7 +50,8 @@ class PublishedNumber:
 
 
 def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ...]:
-    """Return the values from rows that have a metric, a bound, a value, a unit, `DIMENSIONS`, and levels."""
+    """Return the published values in these rows, each of which has a metric, a bound, a value, a unit, `DIMENSIONS`,
+    and levels."""
     found = []
     for metric, bound, value, unit, *keys, levels in rows:
         at = {
@@ -135,8 +136,8 @@ class AskedStore(Protocol):
     def run_dir(self) -> Path: ...
 
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
-        """Return the rows of a query of the plan: its dims in order, then the value. A row with NULL as value may also
-        have the `reason`."""
+        """Return the rows of a query of the plan, each with its dims in order and then the value. If the value is NULL,
+        the row may also have the `reason`."""
         ...
 
     def sql(self, text: str) -> AskedTable: ...
@@ -311,8 +312,8 @@ class Results:
         return [v for keys in self._rows_at(query, where) if (v := rows[keys]) is not None]
 
     def _rows_at(self, query: Query, where: Mapping[str, DimKey]) -> Sequence[tuple[DimKey, ...]]:
-        """Return the keys of all rows that match these keys. Must be fast, since a figure along time has thousands of
-        keys."""
+        """Return the keys of all rows that match these keys. This must be fast, because a figure along time has
+        thousands of keys."""
         rows = self.rows(query)
         if rows is not self._read[query.sql]:  # some are published
             return _matching(query, rows, where)
@@ -325,7 +326,8 @@ class Results:
         return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
     def keys(self, query: Query, dim: str, **where: DimKey) -> set[DimKey]:
-        """Return the keys of a dimension that have a row at these other keys. Times without a sample are left out."""
+        """Return the keys of a dimension for which there is a row at these other keys. Times without a sample are left
+        out."""
         place = query.dims.index(dim)
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
@@ -402,7 +404,7 @@ class Results:
         return frozenset((*self.plan.hosts, *(host.name for host in self.plan.hosts.values()), *self.plan.experiments))
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
-        """Return the operations that the query reads but that the only workload at these keys does not perform."""
+        """Return the operations that the query reads, but that the only workload at these keys does not perform."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
@@ -490,7 +492,7 @@ class Results:
 
     @cached_property
     def published(self) -> bool:
-        """Whether the numbers are from a table of published figures, which also gives the loads."""
+        """Whether the numbers are from a table of published figures. Such a table also gives the loads."""
         return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
 
     @cached_property
@@ -583,7 +585,7 @@ _LEFT_OUT = ("point_not_needed", "rate_not_needed", "rate_unanswered")
 
 
 def find_unasked(results: Results) -> dict[str, frozenset[str]]:
-    """Return, by experiment, the ids of the candidates that each search or adaptive ramp would still ask for."""
+    """For each experiment, return the ids of the candidates that a search or an adaptive ramp would still measure."""
     found: dict[str, set[str]] = {}
     for cell in results.cells:
         experiment = results.plan.experiments[cell.experiment]
@@ -594,13 +596,13 @@ def find_unasked(results: Results) -> dict[str, frozenset[str]]:
 
 
 def asked_cells(results: Results) -> list[ReportedCell]:
-    """Return all planned cells, except the candidates that a search or ramp would still ask for or has left out."""
+    """Return all planned cells, except the candidates that a search or ramp would still measure or has left out."""
     open_ids = frozenset[str]().union(*results.once(find_unasked).values())
     return [c for c in results.cells if c.cell_id not in open_ids and _code(c, results) not in _LEFT_OUT]
 
 
 def name_candidates(experiment: str, results: Results) -> str:
-    """Return a phrase for all candidates that an experiment would still ask for."""
+    """Return a phrase for all candidates that an experiment would still measure."""
     key = "d_unasked_rates" if results.plan.experiments[experiment].promise else "d_unasked_points"
     return results.words[key].format(experiment=experiment)
 

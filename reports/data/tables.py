@@ -197,8 +197,8 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements that have data. Left out are elements whose numbers were not imported, lines of one point
-    that other figures show, and tables of published values that the source does not state.
+    """Return the elements that have data. These are left out: elements whose numbers were not imported, lines of one
+    point that other figures show, and tables of published values that the source does not state.
 
     A section is dropped with its figures and tables, unless one of its texts has numbers of its own.
     """

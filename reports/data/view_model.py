@@ -23,7 +23,8 @@ EMPTY = Markup("")
 
 @dataclass(frozen=True)
 class Footnote:
-    """A footnote. On paper, footnotes of running text are at the foot of the page, and all others below their block."""
+    """A footnote. On paper, the footnotes of running text are at the foot of the page, and all others are below their
+    block."""
 
     number: int
     text: str
@@ -45,7 +46,7 @@ class MissingPart:
     another word of the catalogue (`part_...`), and `name` is the part's number or title.
 
     `is_ours` means that the reason is a mistake in benchbrief. `is_drawing` means that only a figure's drawing is
-    missing, and that its data are with the brief. `anchor` is the id of the part's place, or "".
+    missing, while its data are with the brief. `anchor` is the id of the part's place, or "".
     """
 
     kind: str
@@ -127,10 +128,10 @@ class HeadCell:
 
 @dataclass(frozen=True)
 class TablePart:
-    """The columns of a table from `first` up to `end`, which fit a page.
+    """A piece of a table that fits a page: its columns from `first` up to `end`.
 
     `points` is the type size, or 0 for the usual one. `widths` are percentages, beginning with the column of row
-    headings. `width` is the table's own width in per cent of the page's.
+    headings. `width` is the piece's own width in per cent of the page's.
     """
 
     head: tuple[tuple[HeadCell, ...], ...]
@@ -207,7 +208,7 @@ class CalloutView:
 
 @dataclass(frozen=True)
 class HeadlineNumberView:
-    """A number in large type, with the sentence beside it. With `shows_none`, it is grey because there is no gain."""
+    """A number in large type, with its sentence. With `shows_none`, the number is grey because there is no gain."""
 
     value: Markup
     text: Markup
@@ -299,8 +300,8 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FormulaView:
-    """A formula. `steps` are the right sides of the equation: in words, in numbers, and the result. `title` says what
-    they compute."""
+    """A formula. `steps` are the right sides of its equation: first in words, then in numbers, and at last the result.
+    `title` tells what it computes."""
 
     title: str
     name: str
@@ -621,10 +622,10 @@ class ReportView:
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
     limits_line: str = ""
+    """The first page's text on how many limits there are, such as "Limits: 3 notes"."""
     grave_limits: tuple[str, ...] = ()
     stated_limits: tuple[str, ...] = ()
     """The limits that the first page shows in words: failures, and as many of the others as fit on one line."""
-    """How many limits there are, for the first page: "Limits: 3 notes"."""
     method: Method | None = None
     repeat: str = ""
     """A description of what was measured, and the command that repeats it, or "" if nothing was measured."""

@@ -52,7 +52,7 @@ def _row(name: str, sides: _Sides, words: Words) -> FactRow:
 
 
 def _cell(line: FactLine | None, words: Words) -> str:
-    """Return the declared fact, or else the observed one, or both if they contradict each other."""
+    """Return the declared fact or, if there is none, the observed one. If they contradict each other, return both."""
     if line is None:
         return words["missing"]
     if line.differs and line.observed:
@@ -80,8 +80,8 @@ def _said(row: FactRow, words: Words) -> str:
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
-    """Return a sentence on the only fact that differs, such as "Drive: SSD (Box 0); HDD (Box 1)", or None if a table is
-    needed."""
+    """If only one fact differs, return a sentence on it, such as "Drive: SSD (Box 0); HDD (Box 1)". Return None if a
+    table is needed."""
     if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
         return None
     each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]

@@ -208,8 +208,8 @@ def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str
 
 
 def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield sentences on when operations are due and which ones may be missing, according to the spec or the tool's
-    default."""
+    """Yield sentences on when operations are due, as set by the spec or the tool's default, and on which ones may be
+    missing."""
     words = results.words
     spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),
@@ -391,8 +391,8 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
 def _fitting_label(
     hardware: p.Hardware, known: Collection[p.DatabaseKey], fitting: Collection[p.DatabaseKey], results: Results
 ) -> str:
-    """Return a name for the systems that fit in memory: the hardware, the levels, or the databases if all levels of the
-    only hardware fit."""
+    """Return a name for the systems that fit in memory: the hardware or the levels. If all levels of the only hardware
+    fit, name the databases."""
     if len(fitting) < len(known):
         levels = dict.fromkeys(levels_label(on.levels, results) for on in fitting)
         named = [hardware.label] if len(results.plan.hardware) > 1 else []
@@ -813,7 +813,7 @@ def made_at(results: Results) -> str:
 def date_text(results: Results) -> str:
     """Return the day of the measurement in the report's language, or "" if the run has no start or is an import.
 
-    If results of earlier runs are used, return the first and the last day of measurement.
+    If results of earlier runs are used, return the first and the last day.
     """
     started = run_row(results)["started_at"]
     if not isinstance(started, datetime) or imported_briefs.is_imported(results):

@@ -1,4 +1,4 @@
-"""The levels of factors in the disclosure: what each level means, and which combinations were measured."""
+"""Discloses the levels of factors: the meaning of each level, and the combinations that were measured."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def unstated_topics(results: Results, known: Sequence[_Property]) -> Iterator[st
 
 
 def _states(each: _Property) -> bool:
-    """Return whether the property has content. A version without a digit is just the tool's name."""
+    """Return whether the property says anything. A version without a digit is only the tool's name."""
     return each.name != VERSION or any(char.isdigit() for char in each.value)
 
 

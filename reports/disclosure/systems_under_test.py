@@ -189,8 +189,8 @@ _ORDER = (
 
 
 def fact_groups(hardware: Sequence[str], results: Results, *, in_full: bool = False) -> tuple[FactGroup, ...]:
-    """Return the facts that all groups share, then the differences of each group. For customers, unless `in_full`,
-    hosts and paths are left out, and a single node is not counted."""
+    """Return the facts that all groups share, then the differences of each group. Unless `in_full`, a brief for
+    customers leaves out hosts and paths, and the number of nodes if it is 1."""
     machines = [results.plan.hardware[key] for key in hardware]
     per_group = {each.key: fact_lines(each, results, machines, in_full=in_full) for each in machines}
     shared = _shared(list(per_group.values())) if len(per_group) > 1 else []
@@ -280,7 +280,7 @@ def _contradicts(remark: str, group: str, declared: Collection[str]) -> bool:
 
 
 def fact_name(name: str, words: Words) -> str:
-    """Turn `memory_limit` into "Memory limit", in the report's language if it has a word for it."""
+    """Turn `memory_limit` into "Memory limit", or into the report's language if that has a word for the fact."""
     if name.startswith(_FILE):  # a path stays as it is
         return words["fact_file"].format(path=name.removeprefix(_FILE))
     stem, of, place = name.partition(" of ")
@@ -414,7 +414,7 @@ class _Described:
     def of(cls, keys: Sequence[p.DatabaseKey], results: Results) -> _Described:
         """Describe a database on one hardware. The database has a key for each combination of levels.
 
-        Options that differ by level are left to a table of the levels.
+        Options that differ between levels are left out, because a table of the levels has them.
         """
         words, hosts = results.words, results.plan.hardware[keys[0].hardware].hosts
         database, *others = (results.plan.databases[key] for key in keys)

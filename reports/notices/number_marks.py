@@ -376,7 +376,8 @@ class Cautions:
             yield self._results.words["c_size_of_time"]
 
     def _without_background(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """For each workload whose throughput leaves out a background thread, yield a caution at its first use."""
+        """If a workload's throughput leaves out a background thread, yield a caution where the workload is first
+        used."""
         totals = any(
             read.view == "throughput" and set(read.keys.get("operation", ("all",))) == {"all"}
             for read in reads_of(query)

@@ -31,7 +31,7 @@ MOST_COMPARED = 16
 """The most hardware, or levels of a factor, to compare. This many make 120 pairs, which take a second, and the number
 of pairs grows with the square."""
 NOTICED_CV = 0.10
-"""The coefficient of variation, as a share, above which differences of a few per cent between points mean nothing."""
+"""The coefficient of variation, as a share, above which a difference of a few per cent between points means nothing."""
 
 
 class Spread(NamedTuple):
@@ -172,7 +172,7 @@ def _differences(results: Results) -> list[_Differences]:
 
 def _contenders(results: Results) -> list[list[Contender]]:
     """Return the groups of things to compare with each other: the hardware, and the named levels of each factor.
-    Numeric levels form an axis, like numbers of threads, and are not compared."""
+    Numeric levels are not compared, because they form an axis, like numbers of threads."""
     plan, store = results.plan, results.store
     levels = [
         [

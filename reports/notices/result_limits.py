@@ -195,7 +195,7 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
 
 
 def _processors(hosts: Collection[str], results: Results) -> int:
-    """Return the number of processors of the smallest of these hosts, or 0 if it was not observed."""
+    """Return the number of processors of the smallest of these hosts, or 0 if the number was not observed."""
     known: dict[str, int] = {}
     for name in ("cores", "threads", "usable_threads"):  # what limits a host most comes last
         for fact in results.observed:

@@ -270,7 +270,8 @@ def _beyond_promises(results: Results) -> Iterable[str]:
 
 
 def _service_only(results: Results) -> Iterable[Item]:
-    """Return the tools that, at an offered load, hide (or may hide) how long operations wait for their turn."""
+    """Yield an item for each tool that, at an offered load, hides (or may hide) how long operations wait for their
+    turn."""
     rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
     intended = {cell for (cell,) in rows}
     offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]

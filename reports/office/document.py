@@ -73,23 +73,26 @@ _DPI = 300
 _PIXEL = 0.75
 """The size in points of one pixel of a drawing."""
 _HEADLINE_PT, _BOLD = 34.0, 1.12
-"""The type of the headline's numbers, and how much wider than thought they are in bold."""
+"""The type size of the headline's numbers, and how many times as wide as estimated they are in bold."""
 _CARD_PT = 22.0
 """The type size of numbers in boxes that are side by side. If a number does not fit, each number is written on a line
 of its own instead."""
 _TEXT_PT, _SHORT_LIST = 10.0, 5
-"""The type of running text, and the most items of a list that is kept on one page."""
+"""The type size of running text, and the most items of a list that is kept on one page."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
-"""The type of a table, the room beside a cell's text, and the most rows of a table that is kept on one page."""
+"""The type size of a table, the space beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
-"""The languages with Latin letters. In Japanese, names and units would be broken anywhere."""
+"""The languages that text in Latin letters is marked with. If it were marked as Japanese, names and units would be
+broken anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
-"""What is written on the band of the first page, and the tag there that says where the numbers are from."""
+"""Stands for the colour of text on the first page's band. Also the background, the text colour and the type size of the
+tag there, which gives the origin of the numbers."""
 _TAG_PAD = 4.0
 """The space around the text of the tag."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
-"""The room within a box, the size of the code that leads to the disclosure, and about how much of it is its margin."""
+"""The space within a box, the size of the code that leads to the disclosure, and roughly the share of the code that is
+its margin."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 

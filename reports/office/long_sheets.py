@@ -23,7 +23,7 @@ _MOST_KNOWN = 10_000
 _BYTES_OF_A_CELL = 100
 _MOST_WITHOUT_ZIP64 = (1 << 31) - 1
 QUICKLY = 3
-"""The level of compression. Higher levels take several times as long and save only a tenth."""
+"""The level of compression. A higher level takes several times as long and saves only a tenth."""
 
 
 @dataclass(frozen=True)

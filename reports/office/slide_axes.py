@@ -21,15 +21,16 @@ from benchbrief.reports.office.text_fit import LINE_HEIGHT, lines_of
 from benchbrief.reports.text.html_markup import writable
 
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
-"""The steps of axes as multiples of a power of ten, how many an axis has at the most, and what is free at its end."""
+"""The steps of axes as multiples of a power of ten, the most ticks of an axis, and the factor by which an axis extends
+beyond its values."""
 MOST_STEPS = 10
 """The most steps of an x axis that has ticks only at the values."""
 _BETWEEN_TICKS = 12.0
 HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
-"""The type of a panel's heading, the height of its lines, and the room below it."""
+"""The type size of a panel's heading, the height of its lines, and the space below it."""
 _HEADING_SHARE, _BOLDER, _UNDER_NAME = 0.74, 1.06, 4.0
-"""The largest share of a panel's width that a heading takes (programs break lines at about 0.8), how much wider bold
-letters are, and the room below the name of the x axis."""
+"""The largest share of a panel's width that a heading takes (programs break lines at about 0.8), how many times as wide
+bold letters are, and the space below the name of the x axis."""
 
 
 @dataclass(frozen=True)

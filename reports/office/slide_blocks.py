@@ -48,15 +48,18 @@ from benchbrief.reports.office.text_fit import pages_of, row_heights
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
 
 _NOTES_SHARE, _CALLOUT_NOTES = 0.3, 0.38
-"""The most of a slide that the notes below a figure, a table or a box take."""
+"""The largest share of a slide's height that notes may take below a figure or a table, and below a box."""
 _FACT_ROWS, _BESIDE = 11, 24.0
-"""The most rows of a table of facts that a line says, too; and the room between a picture and its data."""
+"""The most rows of a table of facts that is shown in place of a line with all facts, and the space between a picture
+and its data."""
 _TABLE_SHARE, _MOST_PAD = 0.96, 18.0
-"""The share of its place up to which rows of a short table get more room, and how much above and below at the most."""
+"""The share of its place that a short table may fill by adding space to its rows, and the most space to add above and
+below a text."""
 _MOST_CARDS = 8
 """The most numbers of a box to set in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
-"""The most of a slide that texts in larger type take above a figure, and that its data take below."""
+"""The largest share of a slide's height that texts in larger type may take above a figure, and that the figure's data
+may take below it."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The largest size, in points, of a drawing's pixel on a slide. At this size, the drawing's texts have about 16 points.

@@ -18,21 +18,23 @@ from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_text, height_of_all
 
 _IN_A_ROW, _HIGH = 4, 220.0
-"""The most cards side by side, and the height of a place in which so many stand two and two."""
+"""The most cards side by side. If a place is at least as high as the second number, this many cards are in two rows of
+two."""
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
-"""The room between cards and within them, and the width of the bar at the left of one."""
+"""The space between cards and within them, and the width of the bar at a card's left."""
 _TALLER = 1.3
 """How many times as tall as its texts a card may be."""
 _LEAST, _ENOUGH = 24.0, 30.0
-"""The smallest type size that the numbers of a row should have, and the one from which their texts may be larger."""
+"""The smallest type size that the numbers of a row should have, and the size from which on their texts may be larger.
+"""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
-"""Below which size numbers of a row stand one below the other, the most of the width that they then take, and how much
-of the largest size a number has beside a longer sentence."""
+"""The type size below which the numbers of a row are placed one below the other, the largest share of the width that
+they then take, and the share of the largest size that a number has beside a longer sentence."""
 _OVER_LABEL = 2.2
 """A number over its sentence is large enough at this many times the sentence's type size."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
-"""The type of a sentence beside a number, and the most of the width that this number takes."""
+"""The type size of a sentence beside a number, and the largest share of the width that this number takes."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
 _ALONE_PT, KEY_PT = 14.0, 14.0
 """The type size of a chart that is alone on its slide, and of a chart's key."""
 _KEY_GAP, _KEY_SHARE = "      ", 0.94
-"""What separates two parts of a chart's key, and the share of a line that the key takes at the most."""
+"""The separator between two parts of a chart's key, and the largest share of a line that the key takes."""
 _MOST_LABELS = 16
 """The largest number of bars whose values are written at them."""
 _RANGE_GAP = 60
@@ -57,8 +57,8 @@ _BRACKETS = 8.0
 """The space between the highest bar and the brackets over it."""
 _COLUMNS = (3, 2)
 _NARROWEST, _LONGEST_NAME, _TICKS = 250.0, 90.0, 30.0
-"""The least width of a panel with lines, the width from which a name at an axis has several lines, and the width of
-the ticks of a panel."""
+"""The least width of a panel with lines, the width above which a name at an axis is broken into lines, and the width of
+a panel's tick labels."""
 _KINDS = {
     ("bar", True): XL_CHART_TYPE.COLUMN_CLUSTERED,
     ("range", True): XL_CHART_TYPE.COLUMN_STACKED,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 TEXT_PT, READ_PT, LARGE_PT, STATED_PT = 14.0, 16.0, 24.0, 28.0
-"""The type of texts beside a figure and beside a table, and the largest ones of texts and of a paragraph alone."""
+"""The type size of texts beside a figure and of texts beside a table, and the largest type size of texts and of a
+single paragraph."""
 AIR = 8.0
 """The space between parts of a slide."""
 LINE_LESS = 30.0
@@ -11,4 +12,5 @@ LINE_LESS = 30.0
 TEXT_SHARE = 0.35
 """The largest share of a slide that texts above a figure or a table may take."""
 GROUND, RULE, TAG, TAG_INK = "#eef3f7", "#c9d3da", "#fff1d6", "#7a4300"
-"""The grounds of boxes, the line between columns, and the tag on the first slide that says where numbers are from."""
+"""The background of boxes, the colour of the line between columns, and the background and the text colour of the tag on
+the first slide, which gives the origin of the numbers."""

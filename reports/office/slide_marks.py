@@ -26,13 +26,15 @@ from benchbrief.reports.office.slide_parts import add_text
 from benchbrief.reports.text.html_markup import writable
 
 APART, BRACKET, _BRACKET_PT = 5, 22.0, 14.0
-"""The room between bars in hundredths of one, and the height of a bracket with its number, and the number's type."""
+"""The space between bars in hundredths of a bar, the height of a bracket with its number, and the type size of the
+number."""
 _KEY_BRACKET, _BOLDER = 22.0, 1.06
-"""The width of a bracket in a key, and how much wider than thought bold letters are."""
+"""The width of a bracket in a key, and how many times as wide as estimated bold letters are."""
 _MOST_ENDS, _LOW = 3, 0.12
-"""The most lines whose last values are written at them, and the share of the axis below which none is under it."""
+"""The most lines that have their last values written beside them. Below the second number, a share of the axis, there
+is no room for a value under a line."""
 _LABEL, _READABLE = 1.5, 3.0
-"""The height of a number at a bar in heights of its type, and the least contrast of a number within a bar."""
+"""The height of a number at a bar as a multiple of its type size, and the least contrast of a number within a bar."""
 _LINES = '<c:lineChart {}><c:grouping val="standard"/><c:varyColors val="0"/><c:marker val="1"/></c:lineChart>'
 _PAPER = '<c:spPr {}><a:solidFill><a:srgbClr val="{}"/></a:solidFill></c:spPr>'
 _MARKERS = (XL_MARKER_STYLE.CIRCLE, XL_MARKER_STYLE.SQUARE, XL_MARKER_STYLE.TRIANGLE, XL_MARKER_STYLE.DIAMOND)

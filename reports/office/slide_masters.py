@@ -1,4 +1,4 @@
-"""The layouts of a presentation: our own, or those of a house's template, found by their names."""
+"""Finds the layouts of a presentation, by their names: our own layouts, or those of a house's template."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEAST_PT = 12.0
 _MEDIUM_TABLE = "{5C22544A-7EE6-4342-B048-85BDC9FD1C3A}"
 """PowerPoint's usual table style, `Medium Style 2 - Accent 1`."""
 _HEAD_PT, _BODY_PT = 32.0, 18.0
-"""The type sizes of titles and texts where a template does not say them."""
+"""The type sizes of titles and of texts if a template does not set them."""
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
 _TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
 COVER = 254.0

@@ -22,7 +22,7 @@ from benchbrief.reports.office.text_fit import height_of, lines_of, row_heights
 from benchbrief.reports.text.html_markup import writable
 
 CELL_GAP, CELL_PAD = 12.0, 3.0
-"""The room beside and above a cell's text."""
+"""The space beside a cell's text, and the space above it."""
 _PLAIN_TABLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """PowerPoint's table style `No Style, No Grid`."""
 _HEAD, _RULE = "#f2f6f9", "C9D3DA"
@@ -31,12 +31,12 @@ _BESIDE_LATIN = re.compile(
     r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
 )
 _MARK_PT, _MARK_MORE = 18.0, 4.0
-"""The type of a raised mark, which programs draw at two thirds of its size, and how much larger it may be than the text
-before it."""
+"""The type size of a raised mark, which programs draw at two thirds of its size, and by how much it may exceed the size
+of the text before it."""
 INSET = 7.2
 """The space between the edge of a house's placeholder and its text, which is PowerPoint's own."""
 _BETWEEN, _INDENT = 0.45, 1.3
-"""The room between paragraphs, and the indent of items of lists, as multiples of the type's size."""
+"""The space between paragraphs, and the indent of list items, as multiples of the type size."""
 _SIGNS = {
     "number": '<a:buAutoNum {} type="arabicPeriod"/>',
     "bullet": '<a:buChar {} char="•"/>',

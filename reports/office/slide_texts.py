@@ -29,13 +29,13 @@ _LEAST_COLUMN_PT = 15.0
 _METHOD_PT = (18.0, 17.0, READ_PT, _LEAST_COLUMN_PT)
 """The type sizes that the method may have, the largest first."""
 _COLUMN_GAP, _RULE_TOP = 48.0, 36.0
-"""The room between columns, and where the line between them begins."""
+"""The space between columns, and the place where the line between them begins."""
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
-"""The type in which the first sentence of a text has at most so many lines if it is the title of its slide."""
+"""The first sentence of a text becomes the title of its slide if it has at most this many lines in this type size."""
 _ENDS_TERM = re.compile(r"[:\uff1a]$")
 _BOLDER, _AFTER_TERM, _WIDEST_TERM = 1.06, 1.2, 20.0
-"""How much wider than thought bold letters are; and the room after a term, and the widest column of terms, in multiples
-of the type's size."""
+"""How many times as wide as estimated bold letters are. Then, in multiples of the type size, the space after a term and
+the greatest width of the column of terms."""
 _FIRST_SENTENCE = re.compile(
     r"\s*<p>(?P<first>.{20,}?)(?:(?P<stop>[。.])|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)", re.DOTALL
 )

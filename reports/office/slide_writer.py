@@ -56,14 +56,14 @@ _BRAND = "#0b3a5b"
 _TITLE_PT = 16.0
 """The smallest type size of a title."""
 _TOPIC_OVER, _TOPIC_UNDER, _TOPIC_PT = 12.0, 8.0, 14.0
-"""How far above the usual place of a title the topic begins, how far below it the title then begins, and the topic's
-type."""
+"""How far above the usual place of a title the topic begins, how far below that place the title then begins, and the
+type size of the topic."""
 _TITLE_SHARE = 0.85
 """The share of its usual size to which a title may shrink if that saves a line."""
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
-"""How much wider than thought a large number may be in our typeface, and in another one."""
+"""How many times as wide as estimated a large number may be in our typeface, and in another one."""
 
 
 @dataclass

@@ -11,7 +11,7 @@ from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.office.table_grid import Grid, GridCell
 
 LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
-"""The height of a line in multiples of the type size, and of one in a typeface for Japanese."""
+"""The height of a line in multiples of the type size, in most typefaces and in a typeface for Japanese."""
 _JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
 _BOLD = 1.06
 """How many times as wide bold letters are."""
@@ -19,10 +19,11 @@ _WORD = re.compile(
     r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
     r"|(?:[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u00a0\u202f])+"
 )
-"""Matches a word, which is broken only if necessary. Lines of Chinese and Japanese may end after any character, but not
-within a word of katakana."""
+"""Matches a word, which is broken only if necessary. In Chinese and Japanese, a line may end after any character,
+except within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
-"""The width of a blank, and the most that a word has of a column, in heights of the type."""
+"""The width of a blank, and the most of a column's width that a single word can claim, in multiples of the type size.
+"""
 _ROUNDING = 0.01
 """By how much a line may exceed its width. A column that is as wide as its longest text needs this, because its width
 is computed in another way."""

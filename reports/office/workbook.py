@@ -56,13 +56,13 @@ from benchbrief.reports.view.said_claims import claims_of
 from benchbrief.reports.words.brief_words import counted
 
 _LONGEST, _MOST_OF_A_FOOT = 255, 180
-"""The most characters of a series' name, and of the origin at the foot of a printed sheet."""
+"""The most characters of a series' name, and of the line on the origin at the foot of a printed sheet."""
 _NARROWEST, _WIDEST = 12, 60
-"""The widths of columns, in characters."""
+"""The least and the greatest width of a column, in characters."""
 _SIDES, _WRAPPED = 1.0, 1.05
-"""The characters beside a text, and how much longer it gets where it is broken at words."""
+"""The space beside a text, in characters, and the factor by which breaking a text at words makes it longer."""
 _ROW, _HIGHEST = 15.0, 409.0
-"""The height of a row of one line, and the most that a row may have, in points."""
+"""The height of a row with one line, and the greatest height of a row, in points."""
 _NO_FORMULAS = {
     "strings_to_formulas": False,
     "strings_to_urls": False,
@@ -72,9 +72,9 @@ _NO_FORMULAS = {
 _MOST_LABELS = 8
 """The largest number of bars in a series whose values are written at them."""
 _LONG_NAME, _LONG_TEXT, _FIGURES = 48, 20, 13
-"""The widths of columns for names of measurements, for other texts of a long sheet, and for its numbers."""
+"""The widths of a long sheet's columns: for names of measurements, for other texts, and for numbers."""
 _PRINTED, _PRINT_SCALE = 205, 65
-"""The most characters that a printed row of a long sheet may have, and the scale in percent at which they fit."""
+"""The most characters in a printed row of a long sheet, and the scale in per cent at which they fit."""
 _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 

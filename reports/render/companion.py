@@ -1,4 +1,4 @@
-"""The two documents of a report, the brief and its full disclosure: their names, and their links to each other."""
+"""Names and links the two documents of a report: the brief and its full disclosure."""
 
 from __future__ import annotations
 

@@ -16,19 +16,22 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 LOWEST = 0.7
 """The smallest share of its full height that a figure may have."""
 HIGHEST, HIGHEST_ON_FIRST, HIGHEST_ON_LAST, HIGHEST_ON_SLIDES = 1.45, 1.75, 1.25, 1.6
-"""The largest share of its height that a figure grows to: the first page's has the most to say."""
+"""The largest multiples of its height that a figure grows to: on an inner page, on the first page, on the last page,
+and on a slide. The figure on the first page has the most to say."""
 _SHARES = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, LOWEST, 1.1, 1.2, 1.3, HIGHEST)
-"""The shares to try for all figures, preferred ones first. Each is also tried with the first figure at its full height.
-"""
+"""The shares to try for the heights of all figures, preferred ones first. Each is also tried with the first figure at
+its full height."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
-"""Further shares for a brief of one page. The first ones are also tried if the last page would be nearly empty."""
+"""Further shares for a brief of one page. The first few are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
-"""The blank share of a page that is much, and one that is worse; and the filled share of a last one that is not drawn
-in. The first is stricter than the third that is promised, since a page's end is estimated."""
+"""The blank share of a page that counts as much, the share that counts as even worse, and the filled share below which
+a last page is short. The first is stricter than the third of a page that is promised, because the end of a page is
+estimated.
+"""
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
-"""The largest ratio between the heights of two figures on inner pages, which readers compare."""
+"""The largest ratio between the heights of two figures on inner pages, because readers compare them."""
 _LITTLE = 0.45
 """The last page may be at most this full for its content to be moved to the other pages by making the letters smaller.
 """
@@ -369,8 +372,8 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def _filled(self, packed: _Pages) -> _Pages:
-        """Return the pages with figures enlarged to fill the blank space of each page. On the last page, they only
-        fill what looks unfinished."""
+        """Return the pages with figures enlarged to fill the blank space of each page. On the last page, they are
+        enlarged only until it no longer looks unfinished."""
         shares, blanks = dict(packed.arrangement.shares), list(packed.blanks)
         for page, atoms in enumerate(packed.atoms):
             drawn = [atom for atom in atoms if atom.figures]

@@ -198,8 +198,8 @@ def to_pdf(
 
 
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
-    """Raise ReportError if a text is not visible in a browser, on a light or a dark page. The style rules for all
-    window sizes and kinds of media are applied at once."""
+    """Raise ReportError if a text is not visible in a browser, on a light or a dark page. The style rules for windows
+    of all sizes and for all kinds of media are applied at once."""
     weasyprint = _weasyprint()
     for light in (True, False):
 

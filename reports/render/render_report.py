@@ -256,7 +256,7 @@ class _Brief:
         return lead_across(page, brief.file if medium == "screen" else "")
 
     def page(self, medium: Medium, other: Companion | None, view: ReportView | None = None, **more: Any) -> str:
-        """Return the page of the brief, which names the `other` document. On paper, its numbers are not links."""
+        """Return the page of the brief, which names the `other` document. On paper, the numbers are not links."""
         from benchbrief.reports.render.page_html import to_html
 
         look = {"template": self.report.template, "words": self.catalogue, "house": self.house, **more}
@@ -294,8 +294,9 @@ class _Brief:
         return _Documents(page.encode(), disclosure)
 
     def pdf(self, numbers: NumbersFile, capsule: bytes | None) -> _Documents:
-        """Return the PDFs, each with the file of numbers attached. The brief also has its figures' data and its capsule
-        attached. Raises ReportError if a user's style sheet or part needs something that the PDF writer cannot do."""
+        """Return the PDFs. Each has the file of numbers attached, and the brief's PDF also has its figures' data and
+        its capsule. Raises ReportError if a user's style sheet or part needs something that the PDF writer cannot do.
+        """
         from benchbrief.reports.render.page_html import must_say
         from benchbrief.reports.render.page_pdf import to_pdf
 
@@ -392,7 +393,8 @@ class _Brief:
         return _write(self.out_dir / f"{self.stem}.{kind}", content)
 
     def write_pictures(self, converter: Converter | None) -> Iterator[Path]:
-        """Write the drawn figures as SVG and PNG, each with the origin of its numbers below, and the logo."""
+        """Write the drawn figures as SVG and PNG, each with a line on the origin of its numbers below it. Also write
+        the logo."""
         origin = " · ".join(tag.text for tag in self.view.origin)
         drawn = {each.id: each.svg for each in self.figures() if each.svg}
         with nullcontext(converter) if converter else Converter().running() as drawing:
@@ -417,8 +419,8 @@ class _Brief:
 
 
 def with_line_below(svg: str, text: str) -> str:
-    """Return a drawing with a line of text below it, because its file may be seen apart from the brief. Raises NotDrawn
-    if there is no room for the line."""
+    """Return a drawing with a line of text below it, which is needed because its file may be seen apart from the brief.
+    Raises NotDrawn if there is no room for the line."""
     if not text:
         return svg
     number = r"(\d+(?:\.\d+)?)"
@@ -464,7 +466,7 @@ def _asking(store: AskedStore) -> Answer:
 
 
 def numbers_on(page: bytes) -> dict[str, bool]:
-    """Return the numbers on a page in order, by their ids, each with whether the page marks it."""
+    """Return the ids of the numbers on a page in order, and whether the page marks each."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page.decode())
     return {number: tag == "a" or bool(inner) for tag, number, inner in found}
 

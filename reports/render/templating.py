@@ -1,7 +1,7 @@
 """Runs Jinja2 in a sandbox, with our templates and a user's parts, and reports each mistake in them in one clear line.
 
-A part is a small template of one element (`callout.html.j2`). A user's part replaces ours of the same name, which stays
-available as `ours/callout.html.j2`. Templates cannot reach files, the network or Python objects.
+A part is a small template for one kind of element (`callout.html.j2`). A user's part replaces our part of the same
+name, which stays available as `ours/callout.html.j2`. Templates cannot reach files, the network or Python objects.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def as_data_url(svg: str) -> str:
 
 
 def printable(value: Any) -> Any:
-    """Return what `{{ value }}` prints: "" for an undefined value, and the text of an object.
+    """Return the text that `{{ value }}` prints: "" for an undefined value, and an object's text for an object.
 
     Raises ReportError for a list, and for an object without a text.
     """

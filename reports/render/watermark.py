@@ -86,7 +86,7 @@ def mark_page(page: str, words: Words) -> str:
 
 
 def mark_imported_page(page: str, view: ReportView, words: Words) -> str:
-    """Return the page for the screen with a line on the origin of the numbers in its footer."""
+    """Return the page for the screen. Its footer gets a line on the origin of the numbers."""
     mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(_important(_FOOT), _origin(view, words))
     return _at_the_end(page, mark)
 

@@ -1,4 +1,4 @@
-"""Pieces of HTML for the builder and the templates: words in backticks, footnotes and footnote marks."""
+"""Makes pieces of HTML for the builder and the templates: words in backticks, footnotes and footnote marks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ def merge_remarks(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, 
 
 
 def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-    """Merge the remarks about other work on a host into one sentence per host, with the number of its cells."""
+    """Merge the remarks about other work on a host into one sentence per host, which gives the number of cells
+    concerned."""
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
     for number, row in enumerate(rows):
         text = row[1]

@@ -199,8 +199,8 @@ def is_scaled(unit: str) -> bool:
 
 
 def whole_nodes(value: float, unit: str) -> float:
-    """Return a number of nodes as printed: rounded up to whole nodes, because nobody runs part of a node, or with a
-    decimal if there are few. Other values stay unchanged."""
+    """Return a number of nodes as it is printed. It is rounded up to whole nodes, because nobody runs part of a node,
+    but has a decimal if there are few nodes. Other values stay unchanged."""
     if unit != "nodes" or precision.printing() < _WHOLE_NODES or not math.isfinite(value):
         return value
     if precision.printing() > _WHOLE_NODES and value < FEW_NODES:
@@ -386,7 +386,7 @@ def spelled_unit(unit: str, follows: str) -> str:
 
 def belonging(unit: str, follows: str) -> str:
     """Return the start of `follows` that belongs to the number before it: the unit, or a suffix joined to the number
-    (such as "x" or "%"); otherwise ""."""
+    (such as "x" or "%"). Return "" if nothing does."""
     spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
     found = spelled or _JOINED.match(follows)
     return found.group() if found else ""
@@ -436,7 +436,7 @@ _SIZES = (
 
 
 def bytes_text(count: float, *, exact: bool = True) -> str:
-    """Write 1048576 as 1 MiB and 1000 as 1 kB, choosing a binary or a decimal unit with at most three decimals.
+    """Write 1048576 as 1 MiB and 1000 as 1 kB. The unit is binary or decimal, whichever needs at most three decimals.
 
     Unless `exact`, the number is rounded, so that 206381056 becomes 197 MiB.
     """

@@ -32,63 +32,68 @@ from benchbrief.reports.text.line_ends import keep_units_beside_numbers
 _BESIDE = 350
 """The fewest characters of text beside a lead box."""
 _CLAIM, _LEAD_IN = 150, 460
-"""The most characters of a text that heads a slide, and of the texts under its head."""
+"""The most characters of a text that can be a slide's head, and of the texts below a head."""
 _FIGURE_LINES = 3.5
 """The most lines of text above a figure on a slide. Each paragraph adds half a line at its end."""
 
 
 _SLIDE_HEIGHT, _HEADS, _TOPIC_LINE = 425.0, (42.0, 72.0), 20.0
-"""Points of height on a slide for all but a figure's caption, of a head of one line and of two, and of a topic."""
+"""The height in points of a slide without a figure's caption, of a head with one line and with two, and of a topic."""
 _DRAWN, _NOTE_PT, _NOTE_LINE, _CLOSE_LINE = 260.0, 11.0, 15.4, 19.5
-"""The points of height of a slide's drawing before it grows; the type of notes; their lines, and those of texts."""
+"""In points: the height of a slide's drawing before it grows, the type size of notes, the height of a line of notes,
+and the height of a line of text."""
 _THIRD, _ENDING_LINES = 255.0, 16.0
-"""The width of one of three columns, and the lines of the method and the limits that one slide holds."""
+"""The width of one of three columns, and the most lines of the method and the limits that fit on one slide."""
 
 _PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
-"""Points of a page between its margins, and between two numbers of a headline."""
+"""The width of a page between its margins, and the gap between two numbers of a headline, in points."""
 _LIMITS_LINE, _LIMITS_PT = 400.0, 8.2
-"""Points of the limits' line on the first page before its link, and of its type."""
+"""The width of the first page's line about limits without its link, and its type size, in points."""
 _HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
-"""The points of its numbers, and the fewest where they are long."""
+"""The least and the largest type size of a headline's numbers, and the smallest size for long numbers, in points."""
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
-"""The most of the width that a number with a sentence beside it takes, and how much wider bold letters are."""
+"""The largest share of the width that a number takes if its sentence is beside it, and how many times as wide bold
+letters are."""
 _FEW_ROWS = 6
 """The most rows of a table that leaves room for a text on its slide."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
-"""Points of height that a slide's head and a caption leave, and the height of a line of text."""
+"""The height that a slide's head and a caption leave, and the height of a line of text, in points."""
 _SLIDE_WIDTH, _COLUMN_WIDTH = 850.0, 405.0
-"""The width of a line of text, in points; and of one in two columns."""
+"""The width of a line of text on a slide, and in one of two columns, in points."""
 _COLUMN_LINES, _TOPIC_LINES = 40.0, 2.5
-"""The most lines of topics in two columns, and those that the head of each takes."""
+"""The most lines of topics in two columns, and the number of lines that the head of each topic takes."""
 _HEAD_PT, _TITLE_PT, _JAPANESE_TITLE_PT = 25.0, 46.0, 38.0
-"""The type of a slide's head, and of the title."""
+"""The type size of a slide's head, of the title, and of a Japanese title."""
 _TITLE_EMS, _LETTER, _BLANK, _CLOSE, _TITLE_AIR = (17.5, 21.2), 0.58, 0.26, 0.022, 0.4
-"""The width of a page in heights of a title's type, Latin and Japanese; those of a usual letter and of a blank; how
-much closer than usual letters stand; and what is left free at the end of a line."""
+"""In multiples of a title's type size: the width of a page for Latin and for Japanese titles, the width of a usual
+letter and of a blank, how much closer than usual letters are set, and the space to leave free at the end of a line."""
 _SUBTITLE_EMS = 38.6
 """The width of a page in multiples of a subtitle's type size."""
 _NUMBER = re.compile(r'<(a|span) class="num.*?</\1>', re.DOTALL)
 _FACT_LINE, _FACTS_PT = 1.63, (8.0, 16.0)
-"""The height of a line of facts, as a multiple of its type's size; the least and the largest size."""
+"""The height of a line of facts as a multiple of its type size, and the least and the largest type size."""
 _FACT_PADDING = (0.13, 0.5)
 """The space above and below a line of facts, as a multiple of its type size."""
 _CARD_PT, _CARD_ROOM, _CARD_LINE = 60.0, 240.0, 17.0
-"""The largest type of a box's numbers, the most points of type that all its lines have together, and how many of these
-a line of text takes."""
+"""In points: the largest type size of a box's numbers, the total of the type sizes of its lines, and the part of that
+total that a line of text takes."""
 _SAID_PT = (13.0, 18.0)
 """The smallest and the largest type size of topics in two columns."""
 _ALONE_PT, _ALONE_LINES = (20.0, 24.0), 14.0
-"""The least and the largest type of one text alone, and the lines of 13 points whose words take half a slide in it."""
+"""The least and the largest type size of a text that is alone on its slide, and how many lines of 13 points fill half a
+slide in the larger type."""
 _FEW_FACTS = 4
 """The most rows of facts that go with the method on the last slide."""
 _FEW_COLUMNS = 2
 """The most columns of numbers in a table with enlarged type."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
-"""The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
+"""The usual and the larger type size of a table in points, and the height of its lines as a multiple of the type size.
+"""
 _TEXT_COLUMN, _NUMBER_COLUMN = (0.12, 0.45), 0.19
-"""The shares of a slide's width that a column of texts has at least and at most, and that each one of numbers takes."""
+"""The least and the largest share of a slide's width that a column of texts takes, and the share that each column of
+numbers takes."""
 _LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
-"""The height of a line of type and the space above and below it, as multiples of the type's size."""
+"""The height of a line, and the least and the largest space above and below it, as multiples of the type size."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,7 @@ def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Blo
 
 
 def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
-    """Return the type size in points of a headline's numbers, and whether a number leaves room for its sentence beside
-    it."""
+    """Return the type size in points of a headline's numbers, and whether their sentences have room beside them."""
     width = _PAGE_WIDTH / len(numbers) - _HEADLINE_GAP
     widest = max(text_width(number.value.striptags(), 1.0) for number in numbers) * _BOLD
     low, high = _HEADLINE
@@ -210,8 +214,8 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 @dataclass(frozen=True)
 class Slide:
-    """A slide. `head` is its claim, and `topic` its section. `texts` come above the blocks, and `after` below them.
-    `topics` are text-only slides that were merged into this one."""
+    """A slide. `head` is its claim, and `topic` is its section. `texts` are above the blocks, and `after` is below
+    them. `topics` are text-only slides that were merged into this one."""
 
     topic: str
     head: Markup

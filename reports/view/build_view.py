@@ -772,7 +772,8 @@ class _Builder:
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
     def published(self, element: p.PublishedElement | None = None) -> Iterable[TableView]:
-        """Return the metrics stated by the source of imported results, in the brief's own table if it has one."""
+        """Yield a table of the metrics that the source of imported results states. The brief may have a table of its
+        own for it."""
         title = element.title if element else ""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1

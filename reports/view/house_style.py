@@ -71,7 +71,8 @@ _WEIGHTS = (
 
 
 _READABLE = 4.5
-"""The least contrast of readable text by WCAG 2.2. If white text has less on a brand colour, black is used."""
+"""The least contrast of readable text by WCAG 2.2. Text on a brand colour is black if white text would have less
+contrast."""
 _DARK_ON_BAND = "--band-text: #10181f; --band-ink: #10181f; --band-soft: #10181f;"
 _NOTHING = Markup("")
 _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}

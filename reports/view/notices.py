@@ -1,4 +1,5 @@
-"""The limits of a brief's numbers, one sentence each. The first ones must be known before reading any number."""
+"""The limits of a brief's numbers, in one sentence each. Readers must know the first ones before they read any
+number."""
 
 from __future__ import annotations
 
@@ -37,9 +38,9 @@ def notices(
 ) -> Iterator[Notice]:
     """Return all notices, numbered from 1, including one on the parts of the brief that could not be made.
 
-    `stated` are the limits that the brief's author wrote. `shows` means that the brief shows something measured, and
-    `computed` that its published numbers are computed from a source's numbers. `link` is the id of the test disclosure,
-    which has the details. Without it, the notices themselves have more details.
+    `stated` are the limits that the brief's author wrote. `shows` means that the brief shows something measured.
+    `computed` means that its published numbers are computed from a source's numbers. `link` is the id of the test
+    disclosure, which has the details. Without it, the notices themselves have more details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _stated("notice_source_limits", results.source_limits, results),
@@ -142,8 +143,7 @@ _ONE_FOR_ALL = {
     "machine": ("tag_one_machine", "notice_one_machine", "notice_one_machine_body"),
     "disk": ("tag_one_disk", "notice_one_disk", "notice_one_disk_body"),
 }
-"""The notices about replacements that affect all hardware: the tag of the origin, and the title and text of the notice.
-"""
+"""The notices about replacements that affect all hardware: the tag of the origin, and the notice's title and text."""
 
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:

@@ -44,7 +44,7 @@ _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![
 LEAST_OVERSTATED = 0.01
 """The smallest share of a highest value that is worth mentioning as chance."""
 _LONGEST_START = 12
-"""The most characters before the number, as in `Up to 11X`, that are in large type together with it."""
+"""The most characters before the number, such as `Up to`, that are in large type together with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
 """Matches text that joins a claim to another claim before it in the same sentence."""
 _BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")
@@ -157,8 +157,8 @@ class _Writer:
     def prose(
         self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False, beneath: str = ""
     ) -> p.Prose | None:
-        """Return a text with the sentences of its claims. Titles are `short`: their claims do not repeat the rest of
-        the title, or the text `beneath` it."""
+        """Return a text with the sentences of its claims. In a title (`short`), claims do not repeat the rest of the
+        title, or the text `beneath` it."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
         told = [
@@ -275,8 +275,8 @@ class _Writer:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
     def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
-        """Return the text that replaces the sentence of an open claim and of the open claims `beside` it. Titles are
-        `short`, because they already name what was compared."""
+        """Return the text that replaces the sentence of an open claim and of the open claims `beside` it. In a title,
+        the text is `short`, because the title already names the things that were compared."""
         what = self._named((verdict, *beside))
         if verdict.state == "undecided":
             why = f"{what}{self.words['colon']}{self._why_undecided((verdict, *beside))}"

@@ -26,12 +26,12 @@ from benchbrief.reports.words.brief_words import Words
 _GAP = 0.9
 """The smallest gap between two columns, in multiples of the type size."""
 _FIRST, _NAMES = 0.34, 0.45
-"""The most of the width that a long word in the rows' names takes from the numbers, and that whole names take before
-heads and texts are on one line."""
+"""The largest share of the width that the column of row names may take from the numbers for a long word, and for whole
+names before heads and texts are put on one line."""
 _HEAD = 14.0
 """The greatest width, in multiples of the type size, of a head that stays on one line if there is room."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
-"""The smallest type of a full table, as a share of the usual size, and in points."""
+"""The smallest type size of a full table, as a share of the usual size and in points."""
 _BOLD = 1.1
 """The largest factor by which a bold text exceeds the estimated width."""
 
@@ -64,7 +64,7 @@ def room_of(slides: bool, *, boxed: bool) -> TableRoom:
 def parts_of(
     corner: str, columns: Sequence[TableHead], rows: Sequence[TableRow], room: TableRoom
 ) -> tuple[TablePart, ...]:
-    """Split the table into pieces that fit the room, without breaking words in heads if they fit on a page.
+    """Split the table into pieces that fit the room. Words in heads are not broken if they fit on a page.
 
     A group of columns stays together if it fits.
     """
@@ -336,10 +336,10 @@ def grouped_rows(lines: Sequence[tuple[TableHead, tuple[TableCell, ...]]], words
 
 
 def _longest_word(text: str) -> float:
-    """Return the width of the widest unbreakable piece of a text, in multiples of the type size.
+    """Return the width of the widest piece of a text that is not broken, in multiples of the type size.
 
     Japanese may be broken between any two characters, but a column of single characters is hard to read. So words in
-    katakana stay whole, and of other text a few characters stay together.
+    katakana stay whole, and in other text a few characters stay together.
     """
     return max((text_width(piece, 1.0) for piece in _PIECE.findall(text)), default=0.0)
 
@@ -351,8 +351,8 @@ _PIECE = re.compile(
 
 
 def cards_of(table: TableView) -> tuple[str, tuple[Card, ...]]:
-    """Return the head of the only column and a card for each row. A table with several columns or many rows has no
-    cards."""
+    """Return the head of the only column, and a card for each row. Return no cards for a table with several columns or
+    many rows."""
     if len(table.columns) != 1 or len(table.rows) > _MOST_CARDS:
         return "", ()
     head = table.columns[0]

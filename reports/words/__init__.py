@@ -1,1 +1,1 @@
-"""The fixed words of a brief, in one TOML file for each language, and how each language writes numbers."""
+"""The fixed words of a brief, in one TOML file for each language, and each language's way of writing numbers."""

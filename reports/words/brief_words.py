@@ -31,7 +31,7 @@ _LOAD = re.compile(
     r"(?:at|m|unit|topic|d_(?:points|points_on|fixed|found|otherwise|knee))_threads\Z"
     r"|m_paced|d_arrivals_closed|d_closed|d_queue|l_rising|l_crowded|l_(?:which|only|all)_ramp"
 )
-"""Matches the keys of texts on the threads of a load, which some tools call connections or clients."""
+"""Matches the keys of texts about the threads of a load, which some tools call connections or clients."""
 _THREADS = re.compile(r"\bthread(s?)\b")
 _SKIPPED = {
     "budget_over": "left_out",
