@@ -1,1 +1,1 @@
-"""Turn a run's store into a view model, and that into HTML and PDF."""
+"""Turns a run's store into a view model, and the view model into HTML and PDF."""

@@ -455,7 +455,7 @@ def _of_office(path: Path, content: bytes, digest: str) -> FinishedBrief:
 
 @dataclass(frozen=True)
 class ComparedFiles:
-    """The number of compared files, and the problem of each changed one."""
+    """The number of compared files, and the problem of each file that was changed."""
 
     files: int
     changed: tuple[str, ...]
@@ -650,7 +650,7 @@ def key_of(key: DimKey | int | None) -> DimKey:
 
 
 def _of_texts(part: object) -> Iterator[tuple[_Wanted, ...]]:
-    """Yield the values to compute for each number in the text. A range has two."""
+    """Yield the values to compute for each number in the text. A range has two values."""
     for value in objects_within(part, p.Value):
         yield tuple(_Wanted(end) for end in (value.query, value.high) if end)
 
@@ -855,7 +855,7 @@ class Verification:
     is_editable: bool = False
     """Whether the document is an office file. Since anybody may edit its words, `whole` is then irrelevant."""
     added: tuple[str, ...] = ()
-    """The places in an office file of texts with numbers that were added since it was made."""
+    """The places of texts with numbers that were added to an office file since it was made."""
     unread: tuple[str, ...] = ()
     """The sheets of an office file that are too long to be read."""
 

@@ -1,1 +1,1 @@
-"""Figures: their series, axes, layout, drawing and alternative texts."""
+"""Makes figures: their series, axes, layout, drawing and alternative texts."""

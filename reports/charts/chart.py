@@ -75,7 +75,7 @@ class ChartPoint:
     ends: tuple[str, str] = ("", "")
     """The texts of both ends of a range."""
     worse: bool = False
-    """Whether the point is a change for the worse, whose bar is pale."""
+    """Whether the point is a change for the worse. If so, its bar is pale."""
 
     @property
     def spread(self) -> tuple[float, ...]:
@@ -274,7 +274,8 @@ def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
 
 
 def ticks_of_bars(values: Sequence[float], ends: Sequence[float]) -> Ticks:
-    """Return ticks like `nice_ticks` with few grid lines behind the numbers of bars with these `ends`."""
+    """Return ticks like `nice_ticks`, chosen so that few grid lines are behind the numbers of bars with these
+    `ends`."""
     usual, *others = (nice_ticks(values, wanted) for wanted in (5, 4, 6, 3))
     longest = _LONGEST * (usual.high - usual.low)
     fitting = (each for each in others if each.high - each.low <= longest and len(each.values) >= _FEWEST_TICKS)
@@ -282,7 +283,8 @@ def ticks_of_bars(values: Sequence[float], ends: Sequence[float]) -> Ticks:
 
 
 _LONGEST, _FEWEST_TICKS = 1.25, 4
-"""How many times as long as usual an axis may be for its grid lines to keep off numbers, and its fewest ticks."""
+"""How many times as long as usual an axis may be to keep its grid lines off numbers, and the fewest ticks that it must
+keep."""
 _NUMBER_SHARE = 0.07
 """The share of an axis that a bar's number takes."""
 
@@ -434,7 +436,8 @@ class Place:
 
 
 def share_their_points(traces: Iterable[Trace]) -> bool:
-    """Return whether several curves have points of the same labels, so that those of one curve tell them all."""
+    """Return whether there are several curves and all have the same labels at their points, so that one curve's labels
+    are enough."""
     labels = [
         tuple(point.label for point in each.points if point.y is not None) for each in traces if each.mark == "curve"
     ]

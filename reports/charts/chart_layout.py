@@ -113,7 +113,7 @@ class Plot:
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
     """By how many pixels the texts above the plot area are raised to be level with those of the figure beside it, if
-    that has higher brackets."""
+    that figure has higher brackets."""
 
     def __post_init__(self) -> None:
         chart = self.chart

@@ -14,7 +14,7 @@ look flat on the other's axes."""
 
 
 def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
-    """Return, for each figure that shares its axes, the values that the axes must cover."""
+    """For each figure that shares its axes, return the values that the axes must cover."""
     alike: dict[object, list[tuple[int, Reach]]] = {}
     for place, sketch in sketches.items():
         if not sketch.figure.free_axes and any(d.has_values for d in sketch.drawn):

@@ -143,7 +143,7 @@ class AskedStore(Protocol):
     def sql(self, text: str) -> AskedTable: ...
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
-        """Yield the same rows one by one. No other query is possible meanwhile."""
+        """Yield the same rows one by one. While they are read, no other query is possible."""
 
 
 class _Remembering:

@@ -17,7 +17,7 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""Matches a load in brackets, by which the author requests this point."""
+"""Matches a load in brackets, which means that the author asks for this point."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
@@ -296,7 +296,7 @@ _FIRST = (p.HeadlineElement, p.TextElement, p.CalloutElement)
 
 
 def split_brief(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence[p.Element]]:
-    """Split a brief into its opening texts and boxes, and the rest."""
+    """Return the opening texts and boxes of a brief, and all its other elements."""
     at = next((i for i, each in enumerate(elements) if not isinstance(each, _FIRST)), len(elements))
     return elements[:at], elements[at:]
 

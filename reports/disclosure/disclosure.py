@@ -828,7 +828,7 @@ def date_text(results: Results) -> str:
 
 
 def keywords(plan: p.Plan) -> tuple[str, ...]:
-    """Return keywords for searches: what was measured, and with which tools."""
+    """Return keywords for searches: the things that were measured, and the tools that measured them."""
     engines = (database.engine for database in plan.databases.values())
     tools = (client.tool.driver for client in plan.clients.values())
     return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))

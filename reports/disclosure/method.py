@@ -57,7 +57,7 @@ def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
 
 
 def repeat(results: Results) -> str:
-    """Return a sentence on what was measured, with the command to measure it again."""
+    """Return a sentence on the things that were measured, with the command that measures them again."""
     words, spec = results.words, results.plan.spec
     simulated, here = run_row(results)["simulated"], not imported_briefs.is_imported(results)
     fresh = " --fresh" if here and not simulated else ""  # this run's measurements would be taken again

@@ -104,7 +104,7 @@ def _lines(files: Mapping[str, str]) -> bytes:
 
 
 def _manifest(lines: bytes) -> tuple[int, str]:
-    """Return the number of files, and the digest of their lines, sorted by path."""
+    """Return the number of files, and the digest of their lines in the order of their paths."""
     by_path = {line.partition(b"  ")[2]: line for line in lines.splitlines(keepends=True)}
     return len(by_path), hashlib.sha256(b"".join(by_path[path] for path in sorted(by_path))).hexdigest()
 

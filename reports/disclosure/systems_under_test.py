@@ -209,7 +209,7 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
 _OF_THE_LAB = ("hostname", "path", "device", "mount", "disks", "free space")
 """Facts that matter only to the machines' owner, or that are true only for a moment."""
 _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "filesystem")
-"""The observed facts that a brief for customers shows even if all machines share them."""
+"""The observed facts that a brief for customers shows even if they are the same for all machines."""
 
 
 def fact_lines(

@@ -336,7 +336,7 @@ def _retried(results: Results) -> Iterator[ResultLimit]:
 
 
 def _earlier(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for measurements from earlier runs, which the disclosure names."""
+    """Yield a limit for measurements from earlier runs. The disclosure names these runs."""
     rows = results.store.sql(
         "SELECT count(*), count(reused_from), count(DISTINCT reused_from) FROM cells WHERE status = 'ok'"
     ).rows

@@ -247,7 +247,7 @@ class _Writer:
 
     def write_chapter(self, chapter: Chapter, *, last: bool) -> None:
         """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure. A
-        short part is kept on one page, and the `last` part is kept on the page of the legal lines."""
+        short part is kept on one page, and the legal lines stay on the page where the `last` part ends."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)

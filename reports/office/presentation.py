@@ -169,7 +169,7 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
-        """Write the small print at the foot of the last slide, or on a slide of its own."""
+        """Write the small print at the foot of the last slide or, if there is no room, on a slide of its own."""
         area = self.content
         if said and self.used + 2 * AIR + height <= area.height:
             self.put(said, area.below(area.height - height), LEAST_PT)

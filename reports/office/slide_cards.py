@@ -60,7 +60,7 @@ class CardLook:
 
 
 def _rows_of(count: int, height: float) -> list[int]:
-    """Return how many cards are in each row, for this number of cards and this height."""
+    """Return how many cards each row has, for this number of cards and this height."""
     rows = math.ceil(count / (2 if count == _IN_A_ROW and height >= _HIGH else _IN_A_ROW))
     across = math.ceil(count / rows)
     return [min(across, count - across * row) for row in range(rows)]
@@ -129,8 +129,8 @@ def _width(area: Area, across: int) -> float:
 
 
 def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, high: float, look: CardLook) -> None:
-    """Add a card. `high` is the most height that the number and text of any card take, so that the numbers of all cards
-    are on one line."""
+    """Add a card. `high` is the greatest height that the number and text of any card take, so that the numbers of all
+    cards are on one line."""
     _add_ground(slide, area, look)
     said = [Paragraph(card.text)]
     top = area.top + max(_PAD, (area.height - high) / 2)

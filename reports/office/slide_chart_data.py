@@ -14,10 +14,10 @@ from benchbrief.reports.text.html_markup import writable
 
 _CATEGORIES: Any = CategoryChartData
 _POINTS: Any = XyChartData
-"""The library's function for conversion to points, whose types are incomplete."""
+"""The library's function that converts to points. The library does not type it completely."""
 _MINUS = "\N{MINUS SIGN}"
 _WRITTEN = re.compile(r"[-+\u2212]?[\d,]+(?:\.(?P<decimals>\d+))?(?P<unit>\D{0,8})")
-"""Matches the number that a brief writes at a bar."""
+"""Matches the number that a brief writes beside a bar."""
 
 
 def data_of(chart: NativeChart) -> Any:
@@ -50,7 +50,7 @@ def _data_of_ranges(chart: NativeChart, form: str) -> Any:
             category.add_sub_category(" ")
 
     def spread(values: Sequence[Sequence[float | None]]) -> list[float | None]:
-        """Return values of the series at the places of all categories."""
+        """Return values of the series, put at the places of all categories."""
         places = ((None, *(finite(of[at]) for of in values), None) for at in range(len(chart.categories)))
         return [value for place in places for value in place]
 

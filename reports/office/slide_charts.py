@@ -51,7 +51,7 @@ _ALONE_PT, KEY_PT = 14.0, 14.0
 _KEY_GAP, _KEY_SHARE = "      ", 0.94
 """The separator between two parts of a chart's key, and the largest share of a line that the key takes."""
 _MOST_LABELS = 16
-"""The largest number of bars whose values are written at them."""
+"""The most bars whose values are written beside them."""
 _RANGE_GAP = 60
 _BRACKETS = 8.0
 """The space between the highest bar and the brackets over it."""
@@ -184,7 +184,7 @@ def _with_even_steps(chart: NativeChart) -> NativeChart:
 
 
 def _bounds(series: NativeSeries) -> bool:
-    """Return whether an axis must have room for the whole series. An ideal need not fit."""
+    """Return whether an axis must have room for the whole series. For an ideal, it need not."""
     return not series.is_ideal or series.is_level
 
 

@@ -70,7 +70,7 @@ _NO_FORMULAS = {
     "nan_inf_to_errors": False,
 }
 _MOST_LABELS = 8
-"""The largest number of bars in a series whose values are written at them."""
+"""The most bars of a series whose values are written beside them."""
 _LONG_NAME, _LONG_TEXT, _FIGURES = 48, 20, 13
 """The widths of a long sheet's columns: for names of measurements, for other texts, and for numbers."""
 _PRINTED, _PRINT_SCALE = 205, 65

@@ -44,7 +44,7 @@ def find_faults(document: Any, house: str) -> Iterator[str]:
 
 
 def pages_too_many(document: Any) -> str:
-    """Return a message with a remedy if a brief meant for one page has more pages, or "" if it has not."""
+    """If a brief meant for one page has more pages, return a message with a remedy, or else ""."""
     count = len(document.pages)
     if count < 2:
         return ""

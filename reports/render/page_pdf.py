@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LEAST_SIZE = 4.0
 """The smallest type size in CSS pixels that counts as visible."""
 _MOST_MOVED = 10.0
-"""How far a text may be moved, in CSS pixels, or turned, in degrees."""
+"""How far a text may be moved, in CSS pixels, or how far it may be turned, in degrees."""
 _LEAST_CONTRAST = 1.8
 """The least contrast by WCAG 2.2 that counts as visible. It is far below the recommended contrast, so that only
 mistakes are refused."""

@@ -41,15 +41,16 @@ _AMONG_JAPANESE = re.compile(
 
 
 _COUNTED = re.compile(r"(?<![\w.\-])(\d[\d,]*(?:\.\d+)?(?:</(?:span|a|strong)>)*)[ \u00a0](?=[ァ-ヺ一-鿿])")
-"""Matches a number, which may be tagged, and the blank between it and what it counts, such as 倍 or スレッド."""
+"""Matches a number, which may be tagged, and the blank between it and the word for the things that it counts, such
+as 倍 or スレッド."""
 _BEFORE_COUNTED = re.compile(
     r"(?<=[ぁ-ヺー一-鿿])[ \u00a0](?=(?:<(?:span|a|strong)\b[^>]*>)*\d[\d,.]*(?:</(?:span|a|strong)>)*[ァ-ヺ一-鿿])"
 )
-"""Matches the blank between a Japanese word and such a number."""
+"""Matches the blank between a Japanese word and a number that counts something."""
 
 
 def close_up(text: str) -> str:
-    """Return a Japanese text without the blanks around Japanese names, and around a number that counts something."""
+    """Return a Japanese text without the blanks around Japanese names and around numbers that count something."""
     return _BEFORE_COUNTED.sub("", _COUNTED.sub(r"\1", _AMONG_JAPANESE.sub("", text)))
 
 
@@ -76,13 +77,13 @@ _TAG = re.compile(r"(<[^>]*>)")
 _OPENS = re.compile(r'<(h[1-4])\b|<(p) class="(?:subtitle|claim|of|callout-title)"')
 """Matches the start tag of large type, whose lines break between phrases."""
 _SKIPPED = re.compile(r'<(table|style|script|pre)\b|<(section) class="(?:method|limits)"')
-"""Matches the start tag of what is unchanged: tables, the narrow columns at the end of a brief, and code."""
+"""Matches the start tag of parts that stay unchanged: tables, the narrow columns at the end of a brief, and code."""
 
 
 def keep_words_whole(page: str) -> str:
     """Return an HTML page whose lines break neither within words in katakana nor within short phrases. Tables and the
-    narrow columns of method and limits are unchanged, because they are hardly wider than a word, and so are links and
-    numbers, because each is tagged as a whole. Words get no `span`, because numbers in a PDF are recognised by one
+    narrow columns of method and limits are unchanged, because they are hardly wider than a word. Links and numbers are
+    unchanged, because each is tagged as a whole. Words get no `span`, because numbers in a PDF are recognised by one
     `span` within another.
     """
     before, body, rest = page.partition("<body")

@@ -345,7 +345,7 @@ def exact_percent(share: float) -> str:
 
 _SET_CLOSE = {"%": 8, "倍": math.inf}
 """The units that follow a number without a blank. Each has the version of the printing rules from which that is so in
-all languages. In Japanese, it is so from version 7, and from version 8 for all units that are Japanese words."""
+all languages. In Japanese, it is so from version 7, and from version 8 for every unit that is a Japanese word."""
 _JAPANESE_WORD = re.compile("[ァ-ヺ一-鿿]")
 
 

@@ -85,7 +85,7 @@ slide in the larger type."""
 _FEW_FACTS = 4
 """The most rows of facts that go with the method on the last slide."""
 _FEW_COLUMNS = 2
-"""The most columns of numbers in a table with enlarged type."""
+"""The most columns of numbers of a table whose type is enlarged."""
 _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type size of a table in points, and the height of its lines as a multiple of the type size.
 """
@@ -408,7 +408,7 @@ def holds_facts_alone(slide: Slide) -> bool:
 
 
 def _said(texts: Sequence[Slide]) -> list[Slide]:
-    """Return text-only slides, each with as many texts as two columns hold."""
+    """Return text-only slides. Each has as many texts as two columns can hold."""
     found: list[Slide] = []
     for text in texts:
         said = [*(found[-1].topics or (found[-1],)), text] if found else []

@@ -286,7 +286,7 @@ class _Writer:
         return self.words["said_unheld" if verdict.state == "unheld" else "said_not_shown"].format(what=what)
 
     def _named(self, verdicts: Iterable[ClaimVerdict]) -> str:
-        """Return the labels of the claims' values, each once."""
+        """Return the labels of the claims' values, without repeating any."""
         named = (readable_label(each.claim.what, self.words) for each in verdicts)
         return self.words["semicolon"].join(dict.fromkeys(named))
 

@@ -105,7 +105,7 @@ class Words(Mapping[str, str]):
         return self._with(level=level)
 
     def with_factors(self, labels: Mapping[str, str]) -> Words:
-        """Return the words with the labels of a plan's factors added, by the factors' names."""
+        """Return the words together with the labels of a plan's factors, by the factors' names."""
         return self._with(factors=labels)
 
     def _with(self, **changes: object) -> Words:
@@ -215,7 +215,7 @@ def as_sentence(part: str, words: Words) -> str:
 
 
 def sentences(texts: Iterable[str], words: Words) -> str:
-    """Join texts as sentences, in Japanese without blanks between them."""
+    """Join texts as sentences. In Japanese, there are no blanks between them."""
     blank = words["stop"].removeprefix(words["stop"].rstrip())
     return blank.join(dict.fromkeys(as_sentence(text, words) for text in texts if text))
 
