@@ -276,7 +276,7 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
     names = {d.trace.name for d in drawn if d.on_axis}
-    if len(names) == len(labels) == 1 and main[0].series.color_dim:  # a legend of one line is none
+    if len(names) == len(labels) == 1 and main[0].series.color_dim:  # a single line has no legend
         labels = [locale().listed((labels[0], *names))]
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
         if scale.unit == "%":
@@ -419,7 +419,7 @@ def sketched(figure: plan.FigureElement, results: Results, colours: DocumentColo
     log_y_right = (figure.log_y_right or True in low) and "right" not in bars
     if log_y or log_y_right or kind == "log":
         drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right}, log_x=kind == "log")
-    if results.published:  # a source that says nothing of a series does not make it a gap
+    if results.published:  # a series that the source does not state is not a gap
         stated = {d.trace.name for d in drawn if d.has_values}
         drawn = [d for d in drawn if d.trace.name in stated] or drawn
     return Sketch(figure, drawn, x_dim, planned, along or "", bool(stairs), chosen, kind, log_y, log_y_right, remarks)
@@ -928,7 +928,7 @@ def _explain_rings(
 ) -> None:
     """Add a footnote on the meaning of a series' rings, and on whether some repeats have no ring."""
     if any(_leaves_repeats(series, point, key, where, results) for point, key in zip(points, keys, strict=True)):
-        remarks.notes[results.words["repeats_elsewhere"]] = None  # the rings that are drawn are of their point
+        remarks.notes[results.words["repeats_elsewhere"]] = None  # any rings belong to their own point
     elif any(p.repeats for p in points):
         along = {series.x_dim: keys[0].value} if series.x_dim else {}
         behind = results.cells_behind(series.query, **where, **along)

@@ -326,7 +326,7 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
     last = min(max(first + 1, math.ceil(math.log(max(found), base) - 1e-9)), end)
     stride = max(1, math.ceil((last - first) / 8))
     powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
-    if base == 10 and last - first <= 2:  # two or three lines are no scale
+    if base == 10 and last - first <= 2:  # two or three grid lines are too few
         return _log_ticks_between(found, [float(f"{n}e{p}") for p in range(first, last + 1) for n in (1, 2, 5)])
     return Ticks(min(float(base) ** first, *found), max(float(base) ** last, *found), powers, log=True)
 

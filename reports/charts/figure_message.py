@@ -86,11 +86,11 @@ def message(
     nothing can be said. `numeric` means that the x axis has numbers in order."""
     shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
     if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
-        return _NOTHING  # brackets say already by how much what they compare differs
+        return _NOTHING  # brackets already show the differences
     if not shown or any(detail.mark for d in shown for detail in d.details):
-        return _NOTHING  # a value that is only known as a bound bears out no claim
+        return _NOTHING  # a value that is only known as a bound supports no claim
     if any(cell.status == "failed" for d in shown for cell in results.cells_behind(d.series.query, **d.where)):
-        return _NOTHING  # what failed could have told otherwise
+        return _NOTHING  # the failed measurements might have shown something else
     first = next((d for d in shown if d.series.color_dim), shown[0])
     beside = [d for d in drawn if d.on_axis and d.has_values and d.trace.right == first.trace.right]
     if len({d.label for d in beside if d.series.color_dim}) > 1:
@@ -467,7 +467,7 @@ class _Said:
         if any(a[1].value <= 0 or b[1].value <= 0 or not a[1].differs(b[1]) for a, b in ends):
             return []
         if len({(first[1], last[1]) for (first, _), (last, _) in ends}) > 1:
-            return []  # a slope that lacks an end says nothing of it
+            return []  # some slopes lack an end
         ratios = sorted(b.value / a.value for (_, a), (_, b) in ends)
         if ratios[0] < 1 < ratios[-1]:
             return []

@@ -158,7 +158,7 @@ class Converter:
     def _close(self) -> None:
         child, said, self._child, self._said = self._child, self._said, None, None
         if child:
-            child.kill()  # it has nothing to lose
+            child.kill()  # it has nothing to save
             child.wait()
             for pipe in (child.stdin, child.stdout):
                 if pipe:
@@ -173,7 +173,7 @@ def _serve() -> None:
     import vl_convert
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # the converter's own prints are no answers
+    os.dup2(2, 1)  # the converter's own output is not an answer
     vl_convert.vegalite_to_svg(
         {"mark": "point", "data": {"values": []}}
     )  # most of its start, before anyone waits for it

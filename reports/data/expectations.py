@@ -68,7 +68,7 @@ def _judged(expect: Expect, results: Results) -> JudgedExpectation:
     rows = results.known_from_both_sides(expect.query)
 
     def read(query: Query) -> Iterable[tuple[tuple[DimKey, ...], float | None]]:
-        # No published value is one of a repeat.
+        # Published values do not belong to single repeats.
         return (rows if query is expect.query else results.rows(query)).items()
 
     found = judge(expect, read, looks_at(results.plan, expect))

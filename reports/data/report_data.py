@@ -374,7 +374,7 @@ class Results:
         """Return the reasons for a missing value at these keys: cells without a result, or the store's reason."""
         reasons: dict[str, None] = {}
         behind = self.cells_behind(query, **where)
-        # What was not needed explains nothing where other cells were.
+        # If some cells were needed, only these explain a missing value.
         needed = [cell for cell in behind if cell.status != "skipped" or cell.reason == NOT_PUBLISHED]
         for cell in self._not_chosen(query, where) or needed or behind:
             if cell.reason == NOT_PUBLISHED:
@@ -408,7 +408,7 @@ class Results:
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
-        # Of some workloads in plans of an earlier benchbrief, the operations are not known.
+        # In plans of an earlier benchbrief, the operations of some workloads are unknown.
         return [self.words.get(f"operation_{each}", each) for each in wanted if done and each not in done]
 
     def _planned(self, query: Query, **where: DimKey) -> bool:

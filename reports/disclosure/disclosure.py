@@ -378,7 +378,7 @@ def disclose_memory_fit(results: Results) -> Iterator[Item]:
             sizes.setdefault(str(hardware_key), {})[on] = float(size)
     for key, hardware in results.plan.hardware.items():
         memory, known = smallest_memory(hardware, results), sizes.get(key, {})
-        # Where levels have data sets of their own, some may fit and others not.
+        # If levels have their own data sets, some may fit and others not.
         of_levels = {on.levels for on in known} - {""}
         fitting = {on: size for on, size in known.items() if memory is not None and size <= memory}
         if memory is not None and fitting and (of_levels or len(fitting) == len(known)):
@@ -532,7 +532,7 @@ def _stated(results: Results) -> Iterable[Item]:
 
 
 def _validity(results: Results) -> Iterable[Item]:
-    if not results.published:  # of what this plan would have measured
+    if not results.published:  # these texts are about measurements, and none were made
         yield from run_validity.paragraphs(results)
     yield from result_limits.paragraphs(results)
 
@@ -792,7 +792,7 @@ def _warnings(results: Results) -> Iterable[Item]:
         "SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text ORDER BY ALL"
     ).rows
     said = ((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
-    # What the validity says already is not said again.
+    # The section on validity has the failed assertions already.
     rows = merge_remarks(row for row in said if not (isinstance(row[1], Message) and row[1].code == "assertions"))
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):

@@ -174,13 +174,13 @@ def property_texts(driver: str, results: Results) -> Iterable[str]:
             found.setdefault(str(name), {})[str(value)] = None
     for name, values in found.items():
         first, *others = (results.words.said(value) for value in values)
-        # Two are such as service and intended latency.
+        # Two values, such as service and intended latency, are both named.
         second = others[0] if len(others) == 1 else results.words["d_other_values"]
         listed = results.words["d_elsewhere"].format(first=first, second=second) if others else first
         yield f"{results.words.named(name)}{results.words['colon']}{listed}"
 
 
-_FOR_CHECKS_ALONE = frozenset({"block_devices"})  # for checks, and of no use to a reader
+_FOR_CHECKS_ALONE = frozenset({"block_devices"})  # only for checks, of no use to a reader
 _FILE = "file "
 _ORDER = (
     "hostname", "os", "kernel", "virtualization", "cpu", "sockets", "cores", "threads", "usable_threads", "numa_nodes",
@@ -222,7 +222,7 @@ def fact_lines(
     words, told = results.words, results.for_customers and not in_full
     known = results.disclosed_facts
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items() if known is None or name in known}
-    # Of simulated hosts, all that was observed is that there are none.
+    # Simulated hosts do not exist, so there is nothing to show of them.
     observed = {} if told and run_row(results)["simulated"] else observed_facts(hardware, results)
     counted = not told or any(each.nodes > 1 for each in compared)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)] if counted else []

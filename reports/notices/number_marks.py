@@ -331,7 +331,7 @@ class Cautions:
         words, cells = self._results.words, self._measured(query, **where)
         for cell in cells:
             yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
-        # Rates that were not served are a search's answers, and no fault of the one that it found.
+        # In a search, a rate that was not served is a finding, and casts no doubt on the rate that was found.
         searched = all(read.view == "sustained" for read in reads_of(query))
         if not searched and any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]

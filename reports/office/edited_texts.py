@@ -52,7 +52,7 @@ def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[N
             count = sum(value is not None for value in text.values)
             edited.append(EditedNumber("", text.place, f"{count} values", ""))
     known = {each.id for each in edited} | kept.absent
-    for number in numbers:  # of a record that was changed, too
+    for number in numbers:  # even if the kept texts were changed, too
         if number.value is not None and number.id not in known and not occurs(number.shown, now):
             edited.append(EditedNumber(number.id, number.place, number.shown, ""))
     added = tuple(dict.fromkeys(text.place for text in found.new if any(map(_NUMBER.search, text.cells))))

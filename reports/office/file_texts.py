@@ -405,7 +405,7 @@ class _Rows:
 
     def _said(self) -> tuple[str, float | None]:
         said = "".join(self._pieces)
-        if self._formula is not None:  # which no brief has: what it shows is whatever it was last computed from
+        if self._formula is not None:  # no brief has formulas, and the value shown may be outdated
             return plain(f"={''.join(self._formula)} ({said})"), None
         match self._kind:
             case "s":

@@ -299,7 +299,7 @@ class _Galley:
             )
         ]
         as_they_are = Arrangement(self._all_at(1.0), close_set=close_set)
-        tried.append(self._filled(self.laid_out(as_they_are)))  # none ends elsewhere than it does
+        tried.append(self._filled(self.laid_out(as_they_are)))  # as it is laid out now
         return min(tried, key=lambda each: (self.one_page and len(each.atoms) > 1, each.cost))
 
     def _all_at(self, share: float) -> dict[str, float]:

@@ -25,7 +25,7 @@ def to_markdown(html: str) -> str:
     `[^1]`."""
     body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
     body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
-    body = re.sub(r"</tbody>\s*<tbody>", "", body)  # one head a table
+    body = re.sub(r"</tbody>\s*<tbody>", "", body)  # a table has one head
     body = re.sub(r'(<tr class="group">)<th[^>]*>(.*?)</th>', r"\1<td>\2</td>", body, flags=re.DOTALL)
     anchors = {found[1] for found in _ROW.finditer(body)}
     body = _ROW.sub(r'<tr\2>\3<a id="\1"></a>', body)

@@ -373,7 +373,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
     grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
     of_grave = in_one_line(grave, after=invalid)
     once = results.once(said_once)
-    of_grave += (once,) if once in grave and once not in of_grave else ()  # no number says it again
+    of_grave += (once,) if once in grave and once not in of_grave else ()  # single numbers do not repeat it
     said = [text for each in found if each.is_stated for text in each.limits]
     in_words = in_one_line(said, after=(*invalid, *of_grave))
     tags = {each.origin.text: each.origin for each in found if each.origin}
