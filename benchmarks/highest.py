@@ -86,8 +86,8 @@ def searched(mu: float, limit: float, seed: int) -> Search:
 class Found:
     """The outcome of a search. `error` is a share of the known answer, or None if held-out runs contradict the search.
 
-    `ramp` is how many rates a ramp would measure that rises in steps of 3 % and ends just above the known answer.
-    `between` is the range in which the runs disagree, as shares of that answer.
+    `ramp` is the number of rates in a ramp that rises in steps of 3 % and ends just above the known answer. `between`
+    is the range in which the runs disagree, as shares of that answer.
     """
 
     error: float | None

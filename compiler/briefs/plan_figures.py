@@ -510,8 +510,8 @@ def _shown(
 ) -> Typed | None:
     """Return the expression reduced to the dimensions of the figure, or None after a mistake.
 
-    Each other dimension is fixed at its only key or at one of the keys `around` the expression. `panels` tells that
-    small multiples could show a dimension that is left over.
+    Each other dimension is fixed at its only key, or at its key in `around`, which comes from the surrounding
+    expression. `panels` says whether small multiples could show a dimension that is left over.
     """
     typed = typed_at(typer, expr, place, shown)
     if typed is None:

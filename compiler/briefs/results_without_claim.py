@@ -47,7 +47,7 @@ def warn_of_results(typer: Typer, report: ast.Block, allowed: Collection[str]) -
 
 
 def check_headline(typer: Typer, attribute: ast.Attribute, text: ast.String, allowed: Collection[str]) -> None:
-    """Report the mistakes that a headline would have as the sentence of a claim."""
+    """Check a headline as if it were the sentence of a claim, and report its mistakes."""
     number = attribute.label
     if number is None:
         return

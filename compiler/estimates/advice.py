@@ -93,8 +93,7 @@ def _begins_before(end: float, measured: tuple[_Span, str]) -> bool:
 
 
 def one_by_one_s(plan: Plan) -> float:
-    """Estimate the wall time in seconds that an experiment with loads beside measurements would take without any
-    overlap."""
+    """Estimate how many seconds the plan would take if no load ran during a measurement."""
     return estimate(_alone(cell) if cell.turn else cell for cell in _counted(plan))
 
 

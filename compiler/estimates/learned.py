@@ -126,8 +126,8 @@ class TimesSource:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A plan with the times that earlier runs took for its steps, the seconds of its rendering, and the source of each
-    time."""
+    """A plan whose steps have the times that they took in earlier runs, with the seconds that rendering takes and the
+    sources of these times."""
 
     plan: Plan
     rendering_s: float

@@ -276,8 +276,8 @@ def recorded_plan(run_dir: Path) -> str:
 
 
 def files_of_beginning(run_dir: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that a run has had from its beginning, except the plan, by the file's path in the
-    run."""
+    """Return the SHA-256 of each file that a run starts with, except the plan. The keys are the paths in the run's
+    folder."""
     paths = (run_dir / REVISION, run_dir / SIMULATION, run_dir / LANE, *sorted((run_dir / "spec").glob("*")))
     return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
 

@@ -28,7 +28,7 @@ def read_reference(reference: Reference, needed_by: str) -> str:
 
 
 def secrets_of(database: Database) -> tuple[str, ...]:
-    """Return those of the database's secrets that are set in the environment."""
+    """Return the values of the database's secrets that are set in the environment."""
     auth = database.start.auth if database.start else None
     named = [*database.uri, *((auth.user, auth.password, auth.key) if auth else ())]
     secret = (part for part in named if isinstance(part, Reference) and part.kind == "secret")

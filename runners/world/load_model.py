@@ -251,8 +251,8 @@ def _residence(service_s: float, servers: float, found: float) -> float:
 
 @lru_cache(maxsize=256)
 def _solved(network: QueueNetwork, threads: int) -> tuple[SolvedNetwork, ...]:
-    """Return the solved networks for 1, 2, ... threads. An operation finds, when it arrives, the queues of a network
-    that has one thread less."""
+    """Return the solved networks for 1, 2, ... threads. Each builds on the one before it: an arriving operation finds
+    the queues of a network with one thread fewer."""
     machine, demand = network.machine, network.demand
     cpu_s = demand.cpu_s / machine.cores
     disk_s = (demand.reads + demand.writes) * machine.disk_latency / machine.disk_queue

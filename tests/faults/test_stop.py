@@ -73,7 +73,7 @@ def killed(server: Sshd, run: Started) -> None:
 
 @contextmanager
 def in_the_background() -> Iterator[None]:
-    """Start processes like a shell without job control that runs a script's command in the background."""
+    """Ignore SIGINT in the processes started here, as a shell script does for a command that ends in `&`."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

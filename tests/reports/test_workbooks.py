@@ -84,7 +84,7 @@ def test_each_measurement_has_a_row_and_a_missing_value_its_reason(hostile: Rend
 
 
 def test_rows_are_read_as_they_were_written(hostile: Rendered) -> None:
-    """XlsxWriter does not write the rows of long sheets. They are read back in addition to those of the first sheet."""
+    """The rows of long sheets are written by benchbrief and not by XlsxWriter, so this test reads them back."""
     store = briefs.quickstart()[0].store()
     text = "=1+1 & <b> _x0041_ \x01"
     sql = f"SELECT '{text}' AS a, 0.1::DOUBLE + 0.2::DOUBLE AS b, NULL AS c, 'nan'::DOUBLE AS d, 12345678901.5 AS e"

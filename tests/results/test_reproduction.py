@@ -1,7 +1,7 @@
-"""Tests the verdicts on a reproduction: on random numbers, they are as reliable as stated, and they are honest if
-nothing is decided.
+"""Tests the verdicts on a reproduction: on random numbers they are right as often as promised, and an open verdict says
+why it is open.
 
-`python -m benchmarks reproduction` draws more numbers.
+For more campaigns, run `python -m benchmarks reproduction`.
 """
 
 from __future__ import annotations

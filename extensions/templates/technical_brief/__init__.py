@@ -1,1 +1,1 @@
-"""A template that lays out a brief as a technical brief."""
+"""A template for a few dense pages: a title band, the lead box beside the first text, and then the elements."""

@@ -1,5 +1,5 @@
-"""Tests YCSB's raw latencies: the percentiles are those of the single operations, and what was cut, doubled or moved in
-time is refused."""
+"""Tests YCSB's raw latencies: percentiles are computed from the individual operations, and files with missing lines,
+repeated lines or wrong times are refused."""
 
 from __future__ import annotations
 
