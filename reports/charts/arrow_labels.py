@@ -155,7 +155,8 @@ class _Covered:
                 of_row[column] = max(of_row[column], cost)
 
     def best(self, width: float, height: float, wanted: _Wanted) -> Box:
-        """Return the place near the targets that covers the least and from which no arrow crosses a text."""
+        """Return the best place for a label: near its targets, covering as little as possible, and with arrows that
+        cross as few texts as possible."""
         wide = min(self.columns, math.ceil((width + 4) / _GRID))
         high = min(self.rows, math.ceil((height + 2) / _GRID))
         sums = self._sums()

@@ -295,9 +295,10 @@ class _Writer:
         return self.words["semicolon"].join(dict.fromkeys(self.words[_why_open(each)] for each in verdicts))
 
     def _beside(self, verdict: ClaimVerdict, *, before_range: bool, tagged: bool = False) -> list[str]:
-        """Return the texts in brackets after the sentence: the base if the sentence does not name it, whether the point
-        was measured once, and which held-out repeats are missing or, without held-out repeats, how much of a highest
-        value may be chance.
+        """Return the remarks in brackets after a claim's sentence. They name the base if the sentence does not, and say
+        whether the value is a bound, was measured only once, or was published. They also say how many held-out repeats
+        there are if some are missing. Without held-out repeats, they say how much of a highest or lowest value may be
+        chance.
         """
         notes = []
         if verdict.claim.base and not verdict.claim.named:

@@ -149,7 +149,10 @@ def votes_of(plan: Plan, record: RunRecord) -> dict[str, Vote]:
 
 @dataclass
 class Search:
-    """A search for the highest rate that keeps a promise. Its cells are grouped by rate, in the order of their repeats."""
+    """A search for the highest rate that keeps a promise.
+
+    Its cells are grouped by rate, in the order of their repeats.
+    """
 
     experiment: Experiment
     promise: Promise
