@@ -51,8 +51,8 @@ def test_a_chart_without_a_heading_has_no_title_to_print() -> None:
 
 def test_an_axis_ends_where_the_page_s_figure_ends() -> None:
     _, chart = drawn(bars("HDD", (110, 80, 90)), bars("NVMe", (30, 487, 95), 1))
-    assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == (0, 500)
-    assert chart.value_axis.major_unit == 100
+    assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == (0, 600)
+    assert chart.value_axis.major_unit == 200
 
 
 def test_a_bracket_stands_above_its_bars() -> None:
