@@ -1420,11 +1420,11 @@ class Plan(Node):
         return ("experiment", "hardware", "workload", *self.factors, "threads", "target")
 
     @property
-    def extensions(self) -> dict[str, str]:
-        """The other packages whose extensions are in use: each extension's package and version."""
+    def used_extensions(self) -> dict[str, str]:
+        """The extensions in use, each with its package and version, or with "" if it is benchbrief's own."""
         probes = (probe for cell in self.cells for probe in cell.probes)
         meters = (meter for hardware in self.hardware.values() for meter in hardware.power)
-        found = {
+        return {
             **{f"engine {database.engine}": database.package for database in self.databases.values()},
             **{f"snapshot {database.reset}": database.reset_package for database in self.databases.values()},
             **{f"tool {cell.tool.driver}": cell.tool.package for cell in self.cells},
@@ -1434,7 +1434,11 @@ class Plan(Node):
             **{f"scheduler {name}": block.package for name, block in self.schedulers.items()},
             **{f"template {report.template}": report.package for report in self.reports},
         }
-        return {what: package for what, package in found.items() if package}
+
+    @property
+    def extensions(self) -> dict[str, str]:
+        """The extensions of other packages that are in use, each with its package and version."""
+        return {what: package for what, package in self.used_extensions.items() if package}
 
     @property
     def assets(self) -> dict[str, str]:

@@ -102,7 +102,7 @@ class Subject:
         shutil.copytree(self.spec_file.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("bench-out"))
         shutil.copyfile(self.spec_file, spec)
         plan = check(spec).plan
-        if plan and f"{self.spec.kind} {self.spec.name}" not in plan.extensions:
+        if plan and f"{self.spec.kind} {self.spec.name}" not in plan.used_extensions:
             raise Skipped(f"the spec does not use the {self.spec.kind} `{self.spec.name}`")
         return folder
 

@@ -122,9 +122,9 @@ def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
 
     monkeypatch.setattr(Subject, "bench", bench)
 
-    def tried(probes: str) -> Sequence[tuple[str, str]]:
+    def tried(probes: str, name: str = NAME) -> Sequence[tuple[str, str]]:
         given.write_text(GIVEN.replace("PROBES", probes))
-        return [(each.state, each.said) for each in try_extension(NAME, given)][4:-1]
+        return [(each.state, each.said) for each in try_extension(name, given)][4:-1]
 
     unused = ("not tried", f"the spec does not use the probe `{NAME}`")
     assert tried("") == [unused, unused]
@@ -133,6 +133,8 @@ def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
     assert english == ("not tried", "the spec has no report with a page in ja")
     assert hung == ("not tried", "it did not end within 300 s")
     assert said[-1] == ("stop",)
+    assert tried("", "local") == [hung], "it is ours, and the spec uses it"
+    assert tried("", "ssh") == [("not tried", "the spec does not use the transport `ssh`")]
 
 
 @pytest.mark.long
