@@ -6,6 +6,7 @@ raises Skipped if it can't run.
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -35,6 +37,7 @@ from benchbrief.model.extension_spec import (
     raised,
 )
 from benchbrief.model.tool_spec import ToolSpec
+from benchbrief.model.value_shapes import Key, Number
 from benchbrief.results.imports.imported_files import Wrong
 from benchbrief.results.imports.importer_seams import output_importer
 from benchbrief.results.ingest.cell_measurement import context_of
@@ -107,11 +110,38 @@ class Subject:
         return folder
 
     def run(self, folder: Path) -> str:
-        """Run a folder's spec for real, leaving nothing behind. Returns why it failed, or ""."""
+        """Run a folder's spec for real, leaving nothing behind. Returns why it failed, or "". Raises Skipped if this
+        machine lacks what the spec needs.
+
+        A sample of a load generator or a probe runs on the engine's stand-in if its server is not here.
+        """
+        wrong = self._ran(folder)
+        if wrong and (lacking := self._lacking(folder)):
+            spec = folder / "brief.bench"
+            text = spec.read_text(encoding="utf-8")
+            on_stand_in = text.replace("server = start", "server = embedded")
+            engine = self._pair()[0]
+            if self.spec_file or engine is self.spec or not (engine and engine.has_stand_in) or text == on_stand_in:
+                raise Skipped(lacking)
+            spec.write_text(on_stand_in, encoding="utf-8")
+            wrong = self._ran(folder)
+            if wrong and self._lacking(folder):
+                raise Skipped(lacking)
+        return wrong
+
+    def _ran(self, folder: Path) -> str:
         try:
             return how_it_failed(self.bench(folder, "run", "brief.bench", "--no-report"))
         finally:
             self.end(folder)
+
+    def _lacking(self, folder: Path) -> str:
+        """Return what this machine lacks for a folder's spec, in the words of `bench doctor`, or ""."""
+        with suppress(ValueError):
+            found = json.loads(self.bench(folder, "doctor", "brief.bench", "--json").stdout)
+            lacking = (each for each in found if each["ours"] and each["needed"] and not each["ok"])
+            return "; ".join(f"{each['detail']}: {each['hint']}" for each in lacking)
+        return ""
 
     def end(self, folder: Path) -> None:
         """End a folder's run and its servers, unless they have ended already."""
@@ -128,22 +158,27 @@ class Subject:
 
     def _sample(self, folder: Path, reset: str = "", probe: str = "", template: str = "") -> str:
         engine, tool = self._pair()
-        workload = next((name for name, each in tool.workloads.items() if each.timed), "") if tool else ""
-        if engine is None or tool is None or not workload:
+        family = TOOL_SPECS.usable(tool.family) if tool else None
+        workload = next((name for name, each in family.workloads.items() if each.timed), "") if family else ""
+        if engine is None or tool is None or family is None or not workload:
             raise Skipped("no spec is known that runs it here: give one with --spec")
         server = "start" if "start" in engine.servers else "embedded" if engine.has_stand_in else ""
         if not engine.in_process and not server:
             raise Skipped("its server has to be there already: give a spec with --spec")
         block = {"engine": engine.name, "path": f'"{folder / "data"}"', "server": server, "reset": reset}
+        block["tool"] = tool.word if engine.in_process and tool.name != engine.default_tool else ""
+        settings = [f"{key} = {value}" for key, value in block.items() if value]
+        settings += [_least(name, key) for name, key in engine.attributes.items() if key.required and name not in block]
         client = "" if engine.in_process else "  client = load"
         figure = 'figure "Throughput" { line = throughput by threads }'
         reports = (f'report {each} "Trial" {{ {template}  language = {each}  {figure} }}' for each in LANGUAGES)
-        size = "records = 100" if "records" in tool.attributes else ""
+        meter = 'power = command("echo 42")' if getattr(self.spec, "asks", "") == "meter" else ""
+        size = "records = 100" if "records" in family.attributes else ""
         lines = (
-            "hardware here { hosts = local }",
+            f"hardware here {{ hosts = local  {meter} }}",
             "" if engine.in_process else f"client load {{ hosts = local  tool = {tool.word} }}",
-            f"database db {{ {'  '.join(f'{key} = {value}' for key, value in block.items() if value)} }}",
-            f"workload work from {tool.word}.{workload} {{ {size} }}",
+            f"database db {{ {'  '.join(settings)} }}",
+            f"workload work from {family.word}.{workload} {{ {size} }}",
             f"experiment e {{ hardware = here{client}  workloads = work  threads = [1, 2]  measure = 1 s",
             f"  probes = [{probe}]\n}}" if probe else "}",
             *reports,
@@ -201,7 +236,7 @@ def code_imports_the_surface_alone(subject: Subject) -> str:
 
 def simulated_run_makes_briefs(subject: Subject) -> str:
     """a simulated run makes a brief in each language"""
-    folder = subject.place(**_asked(subject))
+    folder = subject.place(**asked_of(subject))
     done = subject.bench(folder, "run", "brief.bench", "--simulate")
     if wrong := how_it_failed(done):
         return wrong
@@ -275,12 +310,13 @@ def each_reset_runs(subject: Subject) -> str:
 
 def probe_samples_for_real(subject: Subject) -> str:
     """a real run has samples of each measure"""
-    folder = subject.place(**_asked(subject))
+    folder = subject.place(**asked_of(subject))
     if wrong := subject.run(folder):
         return wrong
     asked = subject.bench(folder, "query", "--csv", "SELECT DISTINCT measure FROM samples")
     found = set(asked.stdout.split())
-    lacking = [each for each in getattr(subject.spec, "measures", {}) if each not in found]
+    measures: Mapping[str, ProbeMeasure] = getattr(subject.spec, "measures", {})
+    lacking = [name for name, each in measures.items() if not each.of_whole_measurement and name not in found]
     return f"there are none of {', '.join(lacking)}" if lacking else ""
 
 
@@ -419,7 +455,7 @@ def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield "its label", labels
 
 
-def _asked(subject: Subject) -> dict[str, str]:
+def asked_of(subject: Subject) -> dict[str, str]:
     """Return the settings that make a sample spec use the extension."""
     match subject.spec.kind:
         case "probe":
@@ -431,6 +467,14 @@ def _asked(subject: Subject) -> dict[str, str]:
     return {}
 
 
+def _least(name: str, key: Key) -> str:
+    """Return an attribute with a small value, if it has one, or else with its example."""
+    match key.shape:
+        case Number(minimum=least, unit=unit) if least:
+            return f"{name} = {16 * least:.0f} {unit}"
+    return key.usage(name)
+
+
 def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
     yield "an empty", ""
     yield "a cut", text[: len(text) // 2]
@@ -439,12 +483,14 @@ def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
-    """Yield copies of a good output, each damaged in a different way. Only the standard output is damaged, not the
-    other files."""
-    for what, text in _spoilt_texts(whole.stdout.read_text(encoding="utf-8", errors="replace")):
+    """Yield copies of a good output, each damaged in a different way. Only the standard output is damaged, or the
+    largest file of a tool that prints nothing."""
+    printed = (whole.stdout, *sorted(whole.directory.iterdir(), key=lambda each: -each.stat().st_size))
+    main = next(each for each in printed if each.stat().st_size and each.name not in ("stderr", "command.txt"))
+    for what, text in _spoilt_texts(main.read_text(encoding="utf-8", errors="replace")):
         copy = folder / what.split()[-1]
         shutil.copytree(whole.directory, copy)
-        (copy / "stdout").write_text(text, encoding="utf-8")
+        (copy / main.name).write_text(text, encoding="utf-8")
         yield f"{what} one", replace(whole, directory=copy)
     yield "one of a tool that failed", replace(whole, exit_code=1)
     yield "one of a tool that was stopped", replace(whole, exit_code=None)
@@ -459,8 +505,13 @@ def _accepts(read: Callable[[Read], object], given: Read, refusal: type[Exceptio
 
 
 def _recorded(subject: Subject) -> list[Path]:
-    """Return the recorded outputs: the files in a folder `outputs`, in the package or beside it."""
-    folders = {path.parent for path in package_files(subject.offer.target)}
+    """Return the recorded outputs: the files in a folder `outputs`, in the package or beside it. Of benchbrief's own
+    package, this is only the extension's folder."""
+    target = subject.offer.target
+    if subject.offer.package:
+        folders = {path.parent for path in package_files(target)}
+    else:
+        folders = {Path(str(files(target.rpartition(".")[0])))}
     places = {place / "outputs" for folder in folders for place in (folder, folder.parent)}
     return sorted(path for place in places if place.is_dir() for path in place.iterdir() if path.is_file())
 

@@ -13,11 +13,20 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler import registry
+from benchbrief.compiler.compile import check
 from benchbrief.compiler.registry import REGISTRIES, RefusedExtension
-from benchbrief.extending.conformance import Subject, TrialResult, how_it_failed, probe_samples_for_real, try_extension
+from benchbrief.extending.conformance import (
+    Skipped,
+    Subject,
+    TrialResult,
+    asked_of,
+    how_it_failed,
+    probe_samples_for_real,
+    try_extension,
+)
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
-from benchbrief.model.extension_spec import ProbeSpec
+from benchbrief.model.extension_spec import ExtensionSpec, ProbeSpec
 
 NAME = "my_own"
 
@@ -137,6 +146,18 @@ def test_a_given_spec_is_tried_as_far_as_it_goes_and_ended_when_it_hangs(
     assert tried("", "ssh") == [("not tried", "the spec does not use the transport `ssh`")]
 
 
+def test_what_this_machine_lacks_is_told_and_not_taken_for_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    given = tmp_path / "given.bench"
+    given.write_text(GIVEN.replace("rocksdb", 'rocksdb  tool = db_bench("/no/such/db_bench")').replace("PROBES", ""))
+    of = registry.ENGINE_SPECS
+    subject = Subject(of.own_offer("rocksdb"), of.own["rocksdb"], tmp_path, given, {})
+    with pytest.raises(Skipped, match="/no/such/db_bench"):
+        subject.run(subject.place())
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)  # thirteen commands, of which nine measure
 def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
@@ -173,3 +194,21 @@ def test_a_measure_without_samples_is_missed_though_another_s_name_begins_alike(
 
     (offer,) = [offer for each in REGISTRIES for offer in each.offered(NAME)]
     assert probe_samples_for_real(Measured(offer, spec, site, None, {})) == f"there are none of {name}"
+
+
+SAMPLED = [
+    (each, name)
+    for each in REGISTRIES
+    if each.kind in ("engine", "tool", "probe", "template", "snapshot")
+    for name in each.own
+]
+
+
+@pytest.mark.parametrize(("of", "name"), SAMPLED, ids=lambda each: each if isinstance(each, str) else each.kind)
+def test_the_sample_of_each_of_our_own_is_right_and_uses_it(
+    of: registry.Registry[ExtensionSpec], name: str, tmp_path: Path
+) -> None:
+    subject = Subject(of.own_offer(name), of.own[name], tmp_path, None, {})
+    checked = check(subject.place(**asked_of(subject)) / "brief.bench")
+    assert checked.plan is not None, checked.diagnostics
+    assert f"{of.kind} {name}" in checked.plan.used_extensions
