@@ -25,8 +25,8 @@ from tests.support.waiting import until
 
 TOOL = REPOSITORY / "tools" / "snapshot-vm"
 in_vm = pytest.mark.timeout(3600)
-"""A long limit, since without KVM and beside other work a boot takes minutes, and a test with several restores half an
-hour."""
+"""A long time limit: without KVM and beside other work, a boot takes minutes, and a test with several restores takes
+half an hour."""
 POOLS = """
 zpool create -f -O compression=off tank /dev/vdb
 vgcreate -q vg /dev/vdc
@@ -37,6 +37,14 @@ PLACES = {
     "lvm_thin": 'lvcreate -q -y -T -V 1G -n "$1" vg/pool && mkfs.ext4 -q "/dev/vg/$1" && mkdir -p "/db/$1" && '
     'mount -o noatime "/dev/vg/$1" "/db/$1"',
 }
+TRY = """
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from benchbrief.extending.snapshot_trials import try_promises
+with TemporaryDirectory() as folder:
+    print(try_promises(sys.argv[1], Path(folder)))
+"""
 LOAD = """
 set -e
 cd "$1" && : >BENCHBRIEF
@@ -61,8 +69,7 @@ class Machine:
     def run(self, text: str, *arguments: str, user: str = "root") -> subprocess.CompletedProcess[str]:
         """Run a script on the machine."""
         line = shlex.join(["sh", "-c", text, "sh", *arguments])
-        words = ["ssh", "-F", str(self.home / ".ssh" / "config"), f"{user}-vm", line]
-        nothing = subprocess.DEVNULL
+        words, nothing = (*self._ssh(user), line), subprocess.DEVNULL
         return subprocess.run(words, stdin=nothing, capture_output=True, text=True, check=False, timeout=1800)
 
     def sh(self, text: str, *arguments: str, user: str = "root") -> str:
@@ -70,6 +77,16 @@ class Machine:
         done = self.run(text, *arguments, user=user)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
+
+    def tried(self, name: str) -> str:
+        """Try an extension as `bench extensions try` does, on a small file system in a file. Returns what is wrong."""
+        code = ("tar", "-C", REPOSITORY / "src", "--exclude=*.pyc", "-chz", "benchbrief")
+        packed = subprocess.run(code, check=True, capture_output=True).stdout
+        subprocess.run([*self._ssh("root"), "tar -C /opt -xz"], input=packed, check=True, timeout=600)
+        return self.sh('PYTHONPATH=/opt python3 -c "$1" "$2"', TRY, name)
+
+    def _ssh(self, user: str) -> tuple[str, ...]:
+        return "ssh", "-F", str(self.home / ".ssh" / "config"), f"{user}-vm"
 
 
 @contextmanager

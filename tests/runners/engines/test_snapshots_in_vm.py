@@ -33,6 +33,12 @@ rm -f "/tmp/bin/$3"
 """
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_its_trial_finds_that_each_promise_is_kept(machine: Machine, name: str) -> None:
+    assert machine.tried(name) == ""
+
+
 @pytest.fixture(params=SYSTEMS)
 def place(machine: Machine, request: pytest.FixtureRequest) -> Place:
     name = re.sub(r"\W+", "_", request.node.name.removeprefix("test_"))[:20] + uuid.uuid4().hex[:6]
