@@ -272,7 +272,8 @@ def without_shared_end(label: str, other: str) -> str:
 
 
 def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
-    drawn = [d for d in drawn if not d.upright and d.trace.mark != "bracket"]
+    over_bars = {"bracket", *(["rule"] if any(d.trace.stands_in_slot for d in drawn) else [])}  # their names are beside
+    drawn = [d for d in drawn if not d.upright and d.trace.mark not in over_bars]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.label for d in main))
     names = {d.trace.name for d in drawn if d.on_axis}

@@ -19,6 +19,7 @@ from benchbrief.reports.charts.bar_marks import Bracket, brackets, floating_bars
 from benchbrief.reports.charts.chart import DASHED, GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
+    LINE,
     ChartText,
     LegendItem,
     Panel,
@@ -46,6 +47,7 @@ Encoding = dict[str, Any]
 """The channels of a layer, each showing a field of the rows or a fixed value."""
 _PIXELS: Encoding = {name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in ("x", "y")}
 """The encoding of fields `x` and `y` whose values are already pixels."""
+_DASHED = {"strokeWidth": 1.5, "strokeDash": [5, 3]}
 _ORDER = {"field": "order", "type": "quantitative"}
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
@@ -156,6 +158,9 @@ def _flat_layers(panel: Panel) -> list[Layer]:
                 for one in point.repeats
             ]
             drawn += [_layer(rings, "point", _ring(INK), _PIXELS)] if rings else []
+        elif trace.mark == "rule":
+            levels = [{"x": value(p.y), "y": -LINE, "y2": plot.height} for p in trace.points if p.y is not None]
+            drawn = [_layer(levels, "rule", {"color": trace.paint, **_DASHED}, upright)]
         else:
             rows = [
                 {"x": x, "y": y, "order": order, "of": of}
@@ -443,7 +448,7 @@ def _bracket(plot: Plot, trace: Trace) -> list[Layer]:
 def _rule(plot: Plot, trace: Trace, y: Encoding) -> list[Layer]:
     """Return a line across the plot area or, for an upright point, a line that rises from the x axis."""
     layers = []
-    look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
+    look = {"color": trace.paint, **_DASHED}
     for point in trace.points:
         if point.y is None:
             continue

@@ -176,11 +176,16 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal, because upright bars have too little room below them for their
-        categories' names."""
+        """Return whether the bars are horizontal: those of a single series of ranges are, unless they lie around 1, and
+        others are if their categories' names would be cut off below upright bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
-        if not alone or not self.in_slots or any(t.mark not in ("bar", "range", "bracket") for t in chart.traces):
+        if not alone or not self.in_slots:
+            return False
+        marks = [t.mark for t in chart.traces]
+        if marks.count("range") == len(self.in_slots) == 1 and {*marks} <= {"range", "rule"} and not self.is_even:
+            return self.flat_height() <= self.outer_height and not any(p.upright for t in self.levels for p in t.points)
+        if not {*marks} <= {"bar", "range", "bracket"}:
             return False
         wrapped = zip(chart.x.categories, self._wrapped(self.outer_width - 60), strict=True)
         cut = any("…" in line and "…" not in name for name, lines in wrapped for line in lines)
@@ -197,13 +202,13 @@ class Plot:
 
     def _lie_flat(self) -> None:
         chart = self.chart
-        self.headroom, self.direct, self.category_lines = 0.0, False, 1
+        self.headroom, self.direct, self.category_lines = LINE * bool(self.levels), False, 1
         self.left = float(math.ceil(12 + max(text_width(line, TEXT) for lines in self.flat_names() for line in lines)))
         numbers = [text for t in self.in_slots for text in self.flat_texts_of(t)]
         beside = sum(16 + self.widest_label(t) for t in chart.traces if t.mark == "bracket")
-        self.right = float(math.ceil(14 + max(text_width(number, SMALL) for number in numbers) + beside))
-        self.top, self.bottom = 24.0, 24.0
-        if needs_legend(chart):
+        self.right = float(math.ceil(14 + max(text_width(number, self.flat_size) for number in numbers) + beside))
+        self.top, self.bottom = 24.0 + self.headroom, 24.0
+        if needs_legend(chart) and not self.levels:
             self.legend = legend(chart, self.outer_width, -self.left, -16)
             self.top += _ROW * rows_of(self.legend)
         self.width = round(self.outer_width - self.left - self.right, 1)
@@ -212,6 +217,16 @@ class Plot:
     def flat_texts_of(self, trace: Trace) -> list[str]:
         """Return the number at each point of a trace of horizontal bars."""
         return [point.text if trace.mark == "bar" else point.label for point in trace.points]
+
+    @property
+    def flat_size(self) -> float:
+        """The size of the numbers at horizontal bars, which are larger where ranges stand alone."""
+        return TEXT if any(t.mark == "range" for t in self.in_slots) else SMALL
+
+    @property
+    def levels(self) -> tuple[Trace, ...]:
+        """The straight lines at single values."""
+        return tuple(t for t in self.chart.traces if t.mark == "rule")
 
     @staticmethod
     def widest_label(trace: Trace) -> float:

@@ -122,6 +122,9 @@ def _boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
 def _flat_boxes(plot: Plot, trace: Trace) -> list[_Box | None]:
     if trace.mark == "bracket":
         boxes = {id(b.point): (b.x - 5, b.top, 12.0, b.bottom - b.top) for b in flat_brackets(plot) if b.trace is trace}
+    elif trace.mark == "rule":
+        value = plot.y_pixel(trace)
+        boxes = {id(p): (value(p.y), 0.0, 0.0, plot.height) for p in trace.points if p.y is not None}
     else:
         of_bars = rectangles(plot, trace)
         boxes = {id(point): (left, top, right - left, bottom - top) for point, (left, top, right, bottom) in of_bars}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.bar_marks import ink_on, stands_at_foot
-from benchbrief.reports.charts.chart import INK, SMALL, SOFT, TEXT, ChartPoint, Trace, text_width
-from benchbrief.reports.charts.chart_layout import ChartText, Plot
+from benchbrief.reports.charts.chart import INK, SOFT, TEXT, ChartPoint, Trace, text_width
+from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, darken_for_text
 
 Rectangle = tuple[float, float, float, float]
 """The left, top, right and bottom edges, in pixels."""
-_FLOATING = 12.0
+_FLOATING = 20.0
 
 
 def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
@@ -62,18 +62,21 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
         middle = plot.height / len(plot.chart.x.categories) * (index + 0.5)
         for row, line in enumerate(lines):
             yield ChartText(line, -8, middle + 13 * (row - (len(lines) - 1) / 2), "right", SOFT)
-    value = plot.y_pixel(plot.in_slots[0])
+    value, size = plot.y_pixel(plot.in_slots[0]), plot.flat_size
     for tick, label in zip(plot.y.values, plot.y.labels(), strict=True):
         yield ChartText(label, value(tick), plot.height + 12, "center", SOFT)
     for series, trace in enumerate(plot.chart.traces):
+        if trace.mark == "rule" and trace.points[0].y is not None:
+            at, ink = value(trace.points[0].y), darken_for_text(trace.paint)
+            yield ChartText(trace.name, at + 4, -LINE / 2, "left", ink, TEXT, series=series)
         if trace.stands_in_slot and plot.flat_numbers:
             known = [text for text, p in zip(plot.flat_texts_of(trace), trace.points, strict=True) if p.y is not None]
             for text, (point, (left, top, right, bottom)) in zip(known, rectangles(plot, trace), strict=True):
                 below_zero = point.y is not None and point.y < 0 and point.end is None
                 x, align = (left - 4, "right") if below_zero else (right + 4, "left")
-                if below_zero and left - 4 < text_width(text, SMALL):
+                if below_zero and left - 4 < text_width(text, size):
                     x, align = right + 4, "left"
-                ink, room = INK, text_width(text, SMALL) + 8
+                ink, room = INK, text_width(text, size) + 8
                 if point.spread and stands_at_foot(
                     right - left, [abs(value(v) - value(0.0)) for v in point.spread], room
                 ):
@@ -85,7 +88,7 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
                 elif point.spread:
                     end = value(min(point.extent) if below_zero else max(point.extent))
                     x = end - 7 if align == "right" else max(x, end + 7)
-                yield ChartText(text, x, (top + bottom) / 2, align, ink, SMALL, series=series, inside=ink == INK)
+                yield ChartText(text, x, (top + bottom) / 2, align, ink, size, series=series, inside=ink == INK)
     for each in flat_brackets(plot):
         middle = (each.top + each.bottom) / 2
         yield ChartText(each.point.label, each.x + 5, middle, "left", INK, TEXT, bold=True)

@@ -60,7 +60,6 @@ from benchbrief.reports.data.view_model import (
     FormulaView,
     HeadlineNumberView,
     HeadlineView,
-    Limit,
     Method,
     MissingPart,
     ReportView,
@@ -99,7 +98,7 @@ from benchbrief.reports.text.number_format import (
 from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, in_one_line, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
-from benchbrief.reports.view.notices import notices
+from benchbrief.reports.view.notices import every_limit, notices, told_in_brief
 from benchbrief.reports.view.said_claims import are_computed, claims_of, say_claims, state_numbers
 from benchbrief.reports.view.table_heads import (
     aligned,
@@ -368,7 +367,8 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
             computed=computed,
         )
     )
-    limits = tuple(Limit(text, each.number) for each in found for text in each.limits)
+    limits = told_in_brief(found, results.words) if apart else every_limit(found)
+    count = len(every_limit(found))
     invalid = [text for each in found if each.severity == "error" for text in each.limits]
     grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
     of_grave = in_one_line(grave, after=invalid)
@@ -399,7 +399,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
         limits=limits,
         grave_limits=(*invalid, *of_grave),
         stated_limits=in_words,
-        limits_line=counted(results.words, "limits_all" if in_words else "limits_line", len(limits)) if limits else "",
+        limits_line=counted(results.words, "limits_all" if in_words else "limits_line", count) if limits else "",
         method=with_numbers(
             builder.gaps.tried(lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())),
             [each.of_method for each in found if each.of_method],

@@ -13,16 +13,18 @@ from benchbrief.reports.data.expectations import JudgedExpectation, describe, ju
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.place_labels import database_name
 from benchbrief.reports.data.report_data import Results, asked_cells
-from benchbrief.reports.data.view_model import Notice, OriginTag, Severity
+from benchbrief.reports.data.view_model import Limit, Notice, OriginTag, Severity
 from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
 from benchbrief.reports.text.number_format import blank_before, duration
-from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
+from benchbrief.reports.words.brief_words import Words, as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
 _MOST_TAGS = 2
 """The most tags in a brief's band. Nobody would read more."""
+MOST_LIMITS = 4
+"""The most limits that a brief lists, unless more of them were written by a person or are grave."""
 _NAMED = 3
 """The most expectations to name in a limit. If there are more, the others are only counted."""
 
@@ -63,6 +65,21 @@ def notices(
     found = sorted(made, key=lambda one: (not one.first, one.severity != "error", not one.is_grave))
     for number, notice in enumerate(_with_few_tags(found, results), 1):
         yield replace(notice, number=number, link=notice.link or link)
+
+
+def every_limit(found: Iterable[Notice]) -> tuple[Limit, ...]:
+    return tuple(Limit(text, each.number) for each in found for text in each.limits)
+
+
+def told_in_brief(found: Sequence[Notice], words: Words) -> tuple[Limit, ...]:
+    """Return the limits that a brief lists: up to four, and more only if a person wrote them or they are grave. A last
+    line counts the others, which the disclosure has."""
+    first = [each for each in found if each.is_stated or each.is_grave or each.severity == "error"]
+    limits = (*every_limit(first), *every_limit(each for each in found if each not in first))
+    kept = max(MOST_LIMITS, len(every_limit(first)))
+    if len(limits) <= kept + 1:
+        return every_limit(found)
+    return (*limits[:kept], Limit(counted(words, "limits_elsewhere", len(limits) - kept), limits[kept].notice))
 
 
 _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (

@@ -23,6 +23,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.notices import MOST_LIMITS
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports.briefs import made, quickstart
 from tests.reports.world import RUN, World
@@ -171,9 +172,13 @@ def test_every_notice_stands_in_full_in_the_disclosure_and_in_short_in_the_brief
     world, apart = example("quickstart")
     found = render(world.plan(apart), world.store(), apart.name, tmp_path, html_only=True)
     brief, full = shown(found.html), shown(next(tmp_path.glob("*disclosure*.html")))
+    limits = [limit for notice in notices for limit in notice.limits]
+    counted = f"{len(limits) - MOST_LIMITS} further limits are in the full disclosure report."
+    assert [limit for limit in limits if limit in brief] == limits[:MOST_LIMITS]
+    assert counted in brief
     for notice in notices:
         assert notice.title in full
         assert notice.text in full
         assert notice.text not in brief
-        for said in filter(None, (*notice.limits, notice.of_method, notice.origin.text if notice.origin else "")):
+        for said in filter(None, (notice.of_method, notice.origin.text if notice.origin else "")):
             assert said in brief

@@ -122,8 +122,8 @@ def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views:
     (headline,) = (block for block in blocks(view) if isinstance(block, HeadlineView))
     assert [(plain(number.value), plain(number.text)) for number in headline.numbers] == [
         ("2.7X", "the inserts of R5 (x86) for the same money a"),
-        ("117%", "more inserts per second than R5 (x86), once saturated a"),
-        ("20%", "cheaper per hour than R5 (x86)"),
+        ("+117%", "inserts per second against R5 (x86), once saturated a"),
+        ("−20%", "price per hour against R5 (x86)"),
     ]
 
 
