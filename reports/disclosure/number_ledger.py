@@ -234,7 +234,7 @@ class Ledger:
         queries = list({query.sql: query for query in queries}.values())
         if not queries:
             return ""
-        quoted = all(self._results.is_quoted(query) for query in queries)
+        quoted = all(self._results.is_quoted(query) for query in [each for each in queries if each.reads] or queries)
         texts = tuple(dict.fromkeys(query.text for query in queries))
         row = self._row(texts, self._cell_ids(queries), figure=id_, quoted=quoted)
         row.links.setdefault(self._place, id_)
