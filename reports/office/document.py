@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 import docx
+from docx.enum.section import WD_SECTION
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.table import WD_TABLE_ALIGNMENT
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_TAB_ALIGNMENT
@@ -49,6 +50,7 @@ from benchbrief.reports.office.rich_text import Paragraph as Said
 from benchbrief.reports.office.rich_text import Run, closed, joined, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
 from benchbrief.reports.office.text_fit import column_widths
+from benchbrief.reports.office.word_pages import Drawn, shares_of
 from benchbrief.reports.office.word_parts import (
     Footnotes,
     add_field,
@@ -93,6 +95,8 @@ _TAG_PAD = 4.0
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
 """The space within a box, the size of the code that leads to the disclosure, and roughly the share of the code that is
 its margin."""
+_COLUMN_GAP = 24.0
+"""The space between the method and the limits."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
@@ -113,8 +117,8 @@ class _Style:
 
 _STYLES = {
     "Title": _Style(24, True, _ON_BAND, 2, 2),
-    "Subtitle": _Style(12, False, _ON_BAND, 2, 4),
-    "Heading 1": _Style(16, True, _BAND, 11, 3, next_to=True),
+    "Subtitle": _Style(12, False, _ON_BAND, 8, 4),
+    "Heading 1": _Style(16, True, _BAND, 9, 3, next_to=True),
     "Heading 2": _Style(13.5, True, _BAND, 10, 3, next_to=True),
     "Heading 3": _Style(12, True, _BAND, 10, 2, next_to=True),
     "Caption": _Style(9.5, False, INK, 6, 3, next_to=True),
@@ -133,7 +137,7 @@ _STYLES = {
     "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
     "Brief Box Line": _Style(10.5, False, INK, 1, 1),
     "Brief Table": _Style(9, None, "", 1.5, 1),
-    "Brief Ending": _Style(9.5, False, INK, 0, 2),
+    "Brief Ending": _Style(9, False, INK, 0, 2),
     "Brief Legal": _Style(8, False, SOFT, 8, 2),
     "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
@@ -170,6 +174,8 @@ class _Writer:
     last_heading: str = ""
     notes: dict[int, Footnote] = field(default_factory=dict)
     """The footnotes of running text, by number."""
+    drawings: list[tuple[Any, FigureView, Emu]] = field(default_factory=list)
+    """The places of figures, each with its figure and the width of its column."""
 
     def __post_init__(self) -> None:
         self.footnotes = Footnotes(self.document)
@@ -195,9 +201,36 @@ class _Writer:
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         chapters = list(endings_of(view, self.words)) if view.disclosed else []
-        for chapter in chapters:
-            self.write_chapter(chapter, last=chapter is chapters[-1])
+        with self.columns() if len(chapters) > 1 and not self.brief.template else nullcontext():
+            for chapter in chapters:
+                self.write_chapter(chapter, last=chapter is chapters[-1])
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
+        self.draw_figures()
+
+    @contextmanager
+    def columns(self) -> Iterator[None]:
+        """Write in two columns, of which the second begins with the second heading."""
+        self.end_section()
+        before = len(self.document.paragraphs)
+        self.width = Emu((self.text_width - Pt(_COLUMN_GAP)) // 2)
+        yield
+        first, second = (each for each in self.document.paragraphs[before:] if each.style.name.startswith("Heading"))
+        second.runs[0]._r.addprevious(_column_break())
+        for each in (first, second):
+            each.paragraph_format.space_before = Pt(0)
+        columns = self.end_section().find(qn("w:cols"))
+        for name, value in (("num", 2), ("space", int(_COLUMN_GAP * 20))):
+            columns.set(qn(f"w:{name}"), str(value))
+        self.width = self.text_width
+
+    def end_section(self) -> Any:
+        """End a part of the document that has columns of its own, and return its properties."""
+        self.document.add_section(WD_SECTION.CONTINUOUS)
+        carrier = self.document.element.body.xpath("./w:p[w:pPr/w:sectPr]")[-1]
+        made = Paragraph(carrier, self.document._body)
+        made.style = self.document.styles["Brief Figure"]
+        made.paragraph_format.line_spacing, made.paragraph_format.space_after = Pt(1), Pt(8)
+        return carrier.pPr.sectPr
 
     def write_front(self, front: Front) -> None:
         """Write the title and the lines below it, on a band in the brand's colour. With the house's styles, there is no
@@ -246,18 +279,24 @@ class _Writer:
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
     def write_chapter(self, chapter: Chapter, *, last: bool) -> None:
-        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure. A
-        short part is kept on one page, and the legal lines stay on the page where the `last` part ends."""
+        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure, or
+        above it in a column. A short part is not divided by the end of a page, and the legal lines stay on the page of
+        the `last` one."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
         code = self.code_of(chapter)
         whole = len(chapter.said) <= _KEPT_ROWS
         said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
-        if said and not code:
-            said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal)
-        if code:
+        in_column = self.width < self.text_width
+        if code and in_column:
+            self.add_code(self.paragraph("Brief Figure", ()), code)
+            said = self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending", leads=whole)
+        elif code:
             self.write_coded(chapter, code)
+            said = []
+        if said:
+            said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
 
     def code_of(self, chapter: Chapter) -> bytes:
         """Return the drawing of the code that leads to the disclosure. If this part does not name the disclosure,
@@ -282,14 +321,18 @@ class _Writer:
             place.width = width
         for column, width in zip(table.columns, (wide, Emu(self.width - wide)), strict=True):
             column.width = width
-        beside = self.paragraph("Brief Figure", (), left, first=True)
-        beside.paragraph_format.left_indent = -Emu(int(_QR * _QUIET))
-        beside.paragraph_format.space_before = Pt(2)
-        other = self.view.companion
-        name = f"{self.words['full_disclosure']} (QR)"
-        add_picture(beside, code, _QR, name, f"{name}: {other and (other.address or other.file)}")
+        self.add_code(self.paragraph("Brief Figure", (), left, first=True), code)
         with self.inside(right):
             self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
+
+    def add_code(self, place: Any, code: bytes) -> None:
+        """Add the code of the disclosure to a paragraph."""
+        place.paragraph_format.left_indent = -Emu(int(_QR * _QUIET))
+        place.paragraph_format.space_before = Pt(2)
+        place.paragraph_format.keep_with_next = True
+        other = self.view.companion
+        name = f"{self.words['full_disclosure']} (QR)"
+        add_picture(place, code, _QR, name, f"{name}: {other and (other.address or other.file)}")
 
     def write_paragraphs(self, said: Iterable[Said], style: str = "Normal", *, leads: bool = False) -> list[Any]:
         """Write paragraphs in a style and return them. List items get the list style, with our own marks if that style
@@ -357,8 +400,10 @@ class _Writer:
         points = max(14, int(_HEADLINE_PT * min(1.0, room / widest)))
         for cell, number in zip(table.rows[0].cells, block.numbers, strict=True):
             value = self.paragraph("Brief Headline", runs_of(number.value), cell, first=True)
-            for run in value.runs if points < _HEADLINE_PT else ():
-                run.font.size = Pt(points)
+            for run in value.runs:
+                run.font.size = Pt(points) if points < _HEADLINE_PT else None
+                if number.shows_none and not self.brief.template:
+                    run.font.color.rgb = RGBColor.from_string(SOFT.lstrip("#").upper())
             self.paragraph("Brief Headline Text", runs_of(number.text), cell)
             if not self.brief.template:
                 _shade(cell, _SHADED)
@@ -454,20 +499,32 @@ class _Writer:
         self.write_notes(block.notes)
 
     def picture(self, block: FigureView) -> Any:
-        """Add the drawing of a figure and return it, or None if there is none."""
+        """Add the place of a figure's drawing and return it, or None if there is none."""
         if not block.svg:
             return None
-        size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
-        pixels = float(size[1]) if size else float(block.width)
-        wide = Emu(min(self.width, Pt(pixels * _PIXEL)))
-        try:
-            content = self.brief.converter.png(block.svg, wide.inches * _DPI / pixels)
-        except NotDrawn as error:
-            self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
-            return None
         paragraph = self.paragraph("Brief Figure", ())
-        add_picture(paragraph, content, wide, f"{self.words['figure']} {block.number}", block.alt)
+        self.drawings.append((paragraph, block, self.width))
         return paragraph
+
+    def draw_figures(self) -> None:
+        """Add the drawings of all figures. Without a house's template, they are as high as fills the pages."""
+        sizes = [_size_of(block) for _, block, _ in self.drawings]
+        wide = [Emu(min(room, Pt(size[0] * _PIXEL))) for size, (_, _, room) in zip(sizes, self.drawings, strict=True)]
+        drawn = [
+            Drawn(place, block.id, width.pt * size[1] / size[0])
+            for (place, block, _), width, size in zip(self.drawings, wide, sizes, strict=True)
+            if block.redrawn
+        ]
+        rigid = any(block.is_rigid for _, block, _ in self.drawings)
+        shares = shares_of(self.document, drawn, 1.0 if rigid else 0.0) if drawn and not self.brief.template else {}
+        for (place, block, _), width, size in zip(self.drawings, wide, sizes, strict=True):
+            svg = block.redrawn(shares[block.id]) if block.redrawn and block.id in shares else block.svg
+            try:
+                content = self.brief.converter.png(svg, width.inches * _DPI / size[0])
+            except NotDrawn as error:
+                self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
+                continue
+            add_picture(place, content, width, f"{self.words['figure']} {block.number}", block.alt)
 
     @contextmanager
     def inside(self, cell: _Cell) -> Iterator[None]:
@@ -481,14 +538,13 @@ class _Writer:
                 cell._tc.remove(cell.paragraphs[0]._p)
 
     def write_formula(self, block: FormulaView) -> None:
-        """Write a worked example, with its steps and its result, in a box that no page break divides."""
+        """Write a worked example in a box that is never divided by a page break."""
         title = Markup("{}{}<b>{}</b>").format(self.words["formula"], self.words["colon"], block.title)
         with self.inside(self.box(_SHADED, self.accent)):
             self.paragraph("Brief Box", runs_of(title, block.marks))
-            for step in block.steps[:-1]:
-                self.paragraph("Brief Box Line", (Run("= "), *runs_of(step)))
-            for found in block.steps[-1:]:
-                self.paragraph("Brief Box Number", (Run("= "), *runs_of(found)))
+            *steps, found = block.steps
+            steps.append(Markup("<b>{}</b>").format(found))
+            self.paragraph("Brief Box Line", (Run("= "), *runs_of(Markup(" = ").join(steps))))
         self.gap()
         self.write_notes(block.notes)
 
@@ -737,6 +793,18 @@ def _notes_of_texts(blocks: Iterable[Block]) -> Iterator[Footnote]:
             yield from block.notes
         elif isinstance(block, SectionView):
             yield from _notes_of_texts(block.blocks)
+
+
+def _size_of(block: FigureView) -> tuple[float, float]:
+    """Return the width and the height of a figure's drawing in pixels."""
+    size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
+    return (float(size[1]), float(size[2])) if size else (float(block.width), float(block.width) / 2)
+
+
+def _column_break() -> Any:
+    run = element("w:r")
+    run.append(element("w:br", type="column"))
+    return run
 
 
 def _set_font(style: Any, family: str) -> None:

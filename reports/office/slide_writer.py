@@ -58,7 +58,7 @@ _TITLE_PT = 16.0
 _TOPIC_OVER, _TOPIC_UNDER, _TOPIC_PT = 12.0, 8.0, 14.0
 """How far above the usual place of a title the topic begins, how far below that place the title then begins, and the
 type size of the topic."""
-_TITLE_SHARE = 0.85
+TITLE_SHARE = 0.85
 """The share of its usual size to which a title may shrink if that saves a line."""
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
@@ -151,7 +151,7 @@ class SlideWriter:
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         lines = {size: self.lines_at(title, area, size) for size in sizes}
         fitting = [size for size in sizes if lines[size] <= max(1, int(area.height / (size * 1.2)))]
-        shorter = [size for size in fitting if size >= most * _TITLE_SHARE and lines[size] < lines[fitting[0]]]
+        shorter = [size for size in fitting if size >= most * TITLE_SHARE and lines[size] < lines[fitting[0]]]
         return next(iter((*shorter, *fitting)), 0.0)
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:

@@ -1,0 +1,203 @@
+"""Estimates where the pages of a document for Word end, to choose the heights of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from docx.oxml.ns import qn
+from docx.shared import Emu
+from docx.table import Table, _Cell
+from docx.text.paragraph import Paragraph
+
+from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
+from benchbrief.reports.office.text_fit import LINE_HEIGHT, line_height, lines_of
+
+_SHARES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
+"""The shares of their heights that figures may have, preferred ones first."""
+_HIGHEST, _HIGHEST_ON_LAST = 1.7, 1.3
+"""The largest share to which figures grow on a page, and on the last one."""
+_SEEN, _ENOUGH = 0.08, 0.8
+"""The blank share of a page that its reader sees, and the share of the last page that should be filled."""
+_RESERVE, _GROWN = 0.985, 0.955
+"""The share of a page's height that is filled, since its contents are only estimated, and that up to which figures
+grow."""
+_USUAL_PT, _LEADING, _NARROWER, _FACTORS, _CELL_GAP = 10.0, 0.97, 1.06, 10.0, 12.0
+"""The type of texts whose style says no size, the height of a line as a share of that on a slide, how much narrower
+running text is than bold text, the largest number that is a multiple of a line's height (others are lengths), and the
+room beside a cell's text."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A paragraph or a row of a table, which no page divides, in points. `keeps` means that the next one must be on the
+    same page. `figures` has the heights of the drawings in it."""
+
+    height: float
+    keeps: bool
+    figures: Mapping[str, float]
+
+    def with_shares(self, shares: Mapping[str, float]) -> float:
+        return self.height + max((high * shares.get(name, 1.0) for name, high in self.figures.items()), default=0.0)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing that a paragraph will have, with its height in points."""
+
+    paragraph: Any
+    name: str
+    height: float
+
+
+def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, float]:
+    """Return the shares of their heights, `least` or more, at which the figures of a document fill its pages best."""
+    page = document.sections[0]
+    whole = Emu(page.page_height - page.top_margin - page.bottom_margin).pt
+    width = Emu(page.page_width - page.left_margin - page.right_margin).pt
+    pieces = list(_Contents(document, {each.paragraph._p: each for each in drawn}).pieces(width))
+    names = [each.name for each in drawn]
+
+    def packed(share: float) -> list[list[Piece]]:
+        return _packed(pieces, dict.fromkeys(names, share), whole * (_GROWN if share > 1 else _RESERVE))
+
+    def cost(share: float) -> float:
+        pages = packed(share)
+        blanks = [1 - _used(page, dict.fromkeys(names, share)) / whole for page in pages]
+        inner = sum(max(0.0, blank - _SEEN) for blank in blanks[:-1])
+        end = max(0.0, _ENOUGH - 1 + blanks[-1])
+        return float(100 * len(pages) + 20 * inner + 15 * end + abs(share - 1))
+
+    best = min((share for share in _SHARES if share >= least), key=cost)
+    shares = dict.fromkeys(names, best)
+    pages = packed(best)
+    for at, own in enumerate(pages):
+        rows = [piece for piece in own if piece.figures]
+        sizes = sum(max(piece.figures.values()) for piece in rows)
+        most = _HIGHEST_ON_LAST if at == len(pages) - 1 and at else _HIGHEST
+        if sizes:
+            more = min(most - best, (whole * _GROWN - _used(own, shares)) / sizes)
+            shares |= {name: best + max(0.0, more) for piece in rows for name in piece.figures}
+    return shares
+
+
+def _used(page: Sequence[Piece], shares: Mapping[str, float]) -> float:
+    return sum(piece.with_shares(shares) for piece in page)
+
+
+def _packed(pieces: Sequence[Piece], shares: Mapping[str, float], height: float) -> list[list[Piece]]:
+    pages: list[list[Piece]] = [[]]
+    kept: list[Piece] = []
+    for piece in pieces:
+        kept.append(piece)
+        if piece.keeps:
+            continue
+        if pages[-1] and _used(pages[-1], shares) + _used(kept, shares) > height:
+            pages.append([])
+        pages[-1] += kept
+        kept = []
+    pages[-1] += kept
+    return pages
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """The contents of a document, with the drawings that it will have, by their paragraphs."""
+
+    document: Any
+    drawn: Mapping[Any, Drawn]
+
+    @cached_property
+    def line(self) -> float:
+        """The height of a line in multiples of the type size: of a typeface for Japanese, or of another one."""
+        texts = (each.text or "" for each in self.document.element.body.iter(qn("w:t")))
+        highest = max(map(line_height, texts), default=LINE_HEIGHT)
+        return highest if highest > LINE_HEIGHT else LINE_HEIGHT * _LEADING
+
+    def pieces(self, width: float) -> Iterator[Piece]:
+        """Yield the contents in order."""
+        part: list[Any] = []
+        for element in self.document.element.body:
+            part.append(element)
+            section = element if element.tag == qn("w:sectPr") else element.find(f"{qn('w:pPr')}/{qn('w:sectPr')}")
+            if section is not None:
+                yield from self._of_part(part, width, section.find(qn("w:cols")))
+                part = []
+
+    def _of_part(self, part: Sequence[Any], width: float, columns: Any) -> Iterator[Piece]:
+        """Yield the contents of a part. A part in columns is one piece, which is as high as its highest column."""
+        count = 1 if columns is None else int(columns.get(qn("w:num"), 1))
+        gap = 0.0 if columns is None else int(columns.get(qn("w:space"), 0)) / 20
+        room = (width - gap * (count - 1)) / count
+        found: list[list[Piece]] = [[]]
+        above = 0.0
+        for element in part:
+            if any(each.get(qn("w:type")) == "column" for each in element.iter(qn("w:br"))):
+                found.append([])
+            if element.tag == qn("w:p"):
+                paragraph = Paragraph(element, self.document._body)
+                found[-1].append(self._of_paragraph(paragraph, room, above))
+                above = _spaces(paragraph)[1]
+            elif element.tag == qn("w:tbl"):
+                found[-1] += self._of_rows(Table(element, self.document._body), room)
+                above = 0.0
+        if count == 1:
+            yield from found[0]
+        else:
+            yield Piece(max(_used(column, {}) for column in found), False, {})
+
+    def _of_paragraph(self, paragraph: Paragraph, width: float, above: float = 0.0) -> Piece:
+        """Return a paragraph. The space `above` it, below another one, counts as its own."""
+        look, own = _looks(paragraph.style), paragraph.paragraph_format
+        sizes = [run.font.size.pt for run in paragraph.runs if run.font.size]
+        points = max(sizes) if sizes and len(sizes) == len(paragraph.runs) else look["size"]
+        indents = sum(Emu(each or 0).pt for each in (own.left_indent, own.right_indent))
+        room = max((width - indents) * (1.0 if look["bold"] else _NARROWER), points)
+        lines = max(1, lines_of(paragraph.text, room, points, bold=bool(look["bold"])))
+        spacing = own.line_spacing if own.line_spacing is not None else look["line"]
+        line = Emu(int(spacing)).pt if spacing > _FACTORS else points * self.line * spacing
+        before, after = _spaces(paragraph)
+        figure, placed = self.drawn.get(paragraph._p), list(paragraph._p.iter(qn("wp:extent")))
+        inside = sum(int(each.get("cy")) for each in placed) / 12_700 + (0.0 if figure else lines * line)
+        figures = {figure.name: figure.height} if figure else {}
+        return Piece(max(0.0, before - above) + inside + after, bool(own.keep_with_next or look["keep"]), figures)
+
+    def _of_rows(self, table: Table, width: float) -> Iterator[Piece]:
+        margins = table._tbl.tblPr.find(qn("w:tblCellMar"))
+        sides = () if margins is None else margins.iterchildren(qn("w:top"), qn("w:bottom"))
+        pad = sum(int(each.get(qn("w:w"), 0)) / 20 for each in sides)
+        for row in table.rows:
+            cells = {cell._tc: cell for cell in row.cells}.values()
+            inside = [[self._of_paragraph(each, _width_of(cell, width)) for each in cell.paragraphs] for cell in cells]
+            figures = {name: high for own in inside for piece in own for name, high in piece.figures.items()}
+            height = max(sum(piece.height for piece in own) for own in inside)
+            yield Piece(height + pad, any(own[0].keeps for own in inside if own), figures)
+
+
+def _width_of(cell: _Cell, width: float) -> float:
+    return (Emu(cell.width).pt if cell.width else width) - _CELL_GAP
+
+
+def _spaces(paragraph: Paragraph) -> tuple[float, float]:
+    """Return the space above and below a paragraph."""
+    look, own = _looks(paragraph.style), paragraph.paragraph_format
+    before = look["before"] if own.space_before is None else own.space_before.pt
+    return before, look["after"] if own.space_after is None else own.space_after.pt
+
+
+def _looks(style: Any) -> dict[str, float]:
+    """Return the look of a style, as far as it or the styles that it modifies say it."""
+    found: dict[str, float] = {}
+    while style is not None:
+        layout, font = style.paragraph_format, style.font
+        own = {
+            "size": font.size and font.size.pt,
+            "bold": font.bold,
+            "line": layout.line_spacing,
+            "before": layout.space_before and layout.space_before.pt,
+            "after": layout.space_after and layout.space_after.pt,
+            "keep": layout.keep_with_next,
+        }
+        found = {name: value for name, value in own.items() if value is not None} | found
+        style = style.base_style
+    return {"size": _USUAL_PT, "bold": 0, "line": 1.0, "before": 0.0, "after": 0.0, "keep": 0} | found
