@@ -1,4 +1,4 @@
-"""Checks whether a spec's hosts lack anything, and tells how to get it. For this it connects to each host and asks each
+"""Checks whether a spec's hosts lack anything, and says how to get it. For this it connects to each host and asks each
 tool for its version."""
 
 from __future__ import annotations
@@ -264,8 +264,8 @@ def _as_bytes(kib: str) -> int:
 
 
 def _places(plan: Plan) -> Iterator[tuple[list[DatabaseKey], Database]]:
-    """Yield each database once for each hardware group and path, and the keys that the database has there at its
-    levels."""
+    """Yield each database once for each hardware group and path, with the keys that the plan has for it there (one for
+    each combination of levels)."""
     found: dict[tuple[str, str, str | None], list[DatabaseKey]] = {}
     for key, database in plan.databases.items():
         found.setdefault((key.database, key.hardware, database.path), []).append(key)
@@ -276,8 +276,8 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
     """Return how much room the load of each data set needs, each with a cell that uses the data set. The largest comes
     first.
 
-    The needed room is the amount below which the engine refuses the load or, if there is none, the size of the data
-    themselves.
+    The engine knows how much room it needs and refuses a load that has less. For an engine that does not know, the size
+    of the data themselves counts.
     """
     cells = {
         (cell.workload, cell.dataset.hash): cell for cell in plan.cells if cell.database in databases and cell.dataset

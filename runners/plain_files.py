@@ -1,7 +1,7 @@
 """Opens files that may come from strangers, in runs and shared stores. Only plain files up to a maximum size are
 opened.
 
-For anything else, raises an OSError that tells why the file is refused, as for any file that can't be read.
+For anything else, raises an OSError that says why the file is refused, as for any file that can't be read.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class ReadsFiles(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """The lines read at one moment. `time` is by the host's clock at the probe's start."""
+    """The lines read at one moment. `time` is by the host's clock as it was set at the probe's start."""
 
     time: float
     lines: tuple[str, ...]

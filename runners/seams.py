@@ -354,7 +354,7 @@ class Transport(Protocol):
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        """Yield an address on the controller that leads to the address host:port as seen from this host."""
+        """Yield an address on the controller. Connections to it reach the address host:port as seen from this host."""
         ...
 
     def close(self) -> None: ...
@@ -466,7 +466,7 @@ class KnowsChanges(Protocol):
     """An engine that remembers how cells changed a data set, and can therefore keep it for cells to which these changes
     do not matter.
 
-    From `begin` to `finish`, a cell that writes counts as a cell that leaves unknown data.
+    If a cell writes, the data set counts as changed in an unknown way from `begin` until `finish`.
     """
 
     def finish(self, cell: Cell) -> None:

@@ -1,7 +1,7 @@
 """The objects that one command shares among all the hosts that it reaches.
 
-Journals are only imported where they are needed, because importing their records takes longer than everything else that
-is needed to reach a host.
+Journals are only imported when they are needed. Importing their records takes longer than importing everything else
+that is needed to reach a host.
 """
 
 from __future__ import annotations

@@ -116,7 +116,8 @@ class Stopped:
 
 
 def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
-    """End a run and remove all its traces from its hosts. Calls `say` to tell what it waits for. Raises RunnerError."""
+    """End a run and remove all its traces from its hosts. Calls `say` with messages about what it waits for. Raises
+    RunnerError."""
     if is_driven_here(run_dir):
         _ask(run_dir, say)
         if read_run(run_dir).end is not None:

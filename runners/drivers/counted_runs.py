@@ -1,8 +1,8 @@
 """Runs tools that take a number of operations but not a time, such as `redis-benchmark -n`.
 
 The job finds the right number by itself. It begins with shorter runs, which measure the rate and serve as the warm-up.
-The last run is the one that counts, and takes about as long as the plan says. The whole job has one output, which tells
-the window of this last run.
+The last run is the one that counts, and takes about as long as the plan says. All these runs share one output, which
+states when the last run began and ended.
 """
 
 from __future__ import annotations

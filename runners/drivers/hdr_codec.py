@@ -17,7 +17,7 @@ _PLAIN = {0x1C849308: 0, 0x1C849301: 1}
 _HEADERS = {0: struct.Struct(">iqqq"), 1: struct.Struct(">iiiqqd")}
 _WORDS = {2: "h", 4: "i", 8: "q"}
 _HIGHEST_AT = 24
-"""The offset of the highest value in a V2 payload. Its header is a cookie, followed by V1's header."""
+"""The offset of the highest value in a V2 payload. The payload begins with a cookie, and V1's header follows."""
 _HIGHEST = 1 << 61
 _MOST_BYTES = 16 << 20
 """The most bytes to decompress, which is enough for more than two million counts. An hour's histogram in nanoseconds

@@ -122,7 +122,7 @@ def require_few_errors(
 ) -> None:
     """Raise NotServed if more than the allowed share of the operations failed.
 
-    `said` tells why they failed. If the reason is unknown, the error quotes the tool's best line.
+    `said` is the reason why operations failed. If it is "", the error quotes the tool's best line.
     """
     total = errors + successes
     if total and errors / total > allowed:

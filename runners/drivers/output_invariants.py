@@ -1,4 +1,4 @@
-"""Rules about a tool's printed numbers, which hold whatever was measured.
+"""Rules that a tool's printed numbers always follow, whatever was measured.
 
 An output that breaks a rule is not accepted as evidence.
 

@@ -30,7 +30,7 @@ _LOOK = read_script(__file__, "scripts/command_digests.sh")
 def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
     """Return the digests of the files that the commands of a database and its hardware name, by path and host.
 
-    Each host has its own facts, even if hosts agree, so that facts from two times can be compared by name. Raises
+    Facts are listed for each host, even if hosts agree, so that facts from two times can be compared by name. Raises
     RunnerError if a host can't be reached.
     """
     facts: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _lines(database: Database, hardware: Hardware, host_id: str) -> Iterator[str
 
 
 def named_words(line: str, depth: int = 0) -> Iterator[str]:
-    """Yield the words of a shell line that may name a file that the line reads or runs."""
+    """Yield the words of a shell line that may be names of files. The line may read or run these files."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -88,8 +88,7 @@ def named_words(line: str, depth: int = 0) -> Iterator[str]:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield a word, and the value that it sets (such as `/path` in `--file=/path`). Each is left out if it can't be a
-    file name."""
+    """Yield a word, and the value that it sets (such as `/path` in `--file=/path`), if they can be file names."""
     for text in (word, word.partition("=")[2]):
         name = text.replace("${HOME}", "~").replace("$HOME", "~")
         if name and not name.startswith("-") and not set(name) & set("$*?[`"):

@@ -61,7 +61,8 @@ _MARKED_SNAPSHOT = _script("marked_snapshot")
 
 
 def warn_of_aged(writers: int) -> tuple[str, ...]:
-    """Return a remark that this many cells have written to the data set since its load, or no remark if no cell has."""
+    """Return a remark about how many cells have written to the data set since its load. If none has, return no
+    remark."""
     if not writers:
         return ()
     return (say.aged(n=writers),)

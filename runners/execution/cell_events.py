@@ -4,11 +4,12 @@ Each event is a job of its own, which is started well before its time. On its ho
 and then runs the command. Setting the clock does not change the time since boot. Therefore, neither a slow connection
 to the host nor setting its clock delays the command.
 
-The measured time begins with the load generator's first operation. This moment is estimated from the load generator's
-output while it runs: each line's arrival time minus the seconds that the line covers is an upper bound, and the lowest
-bound over a few lines counts. The estimate is at most as late as the time between two looks. A tool whose warm-up has
-no fixed length reports the moment itself (`TellsBeginning`). Afterwards, the beginning is computed again from the whole
-output. The cell fails if an event ran more than one sample late by that reckoning (`require_events`).
+The measured time begins with the load generator's first operation. The controller estimates this moment from the load
+generator's output while the load generator runs. It subtracts the seconds that a line covers from the line's arrival
+time, which gives an upper bound. The lowest bound over a few lines counts. The output is read at regular times, so the
+estimate is late by at most the time between two reads. A tool whose warm-up has no fixed length reports the moment
+itself (`TellsBeginning`). After the measurement, the beginning is computed again from the whole output. The cell fails
+if this shows that an event ran more than one sample late (`require_events`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs a plan in parallel lanes: every cell that is not yet good according to the journal."""
+"""Runs a plan's cells in parallel lanes, except cells that are already good according to the journal."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def execute(
     `expected` is recorded when the run begins. `read_tables` returns the state of the run's tables, for budgets.
     `given` are the nodes that a scheduler's job has; the plan already contains their names. `session` has the
     heartbeats of the run's hosts, and the reason for which the run waits. `kept` keeps the claim on this machine after
-    a run that was not stopped. `is_outdated` is called after a wait. It returns whether a new run would now reuse other
-    results of earlier runs than this run begins with.
+    a run that was not stopped. `is_outdated` is called after a wait. It returns whether a run that began now would
+    reuse other results than this run does.
 
     Raises HostBusy if a host stays busy or there is no `wait`, Outdated if `is_outdated` returns True after a wait,
     OneMachine if two names lead to one host, NoTool if hosts lack tools, FolderMoved if the run's folder is moved

@@ -1,9 +1,9 @@
 """Lanes: which cells run in parallel, and how a lane runs its cells.
 
 Cells that share a host or equipment, directly or through others, form a lane. A lane's cells run one after another in
-the plan's order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs
-each of its cells, or if its experiment says so. A cell that takes a number from a search waits for that search, even if
-the search is in another lane. Searches come first in the plan, so two lanes never wait for each other.
+the plan's order, and lanes run in parallel. A failed cell does not stop the other cells, unless its experiment says so
+or it belongs to a search, which needs all its cells. A cell that takes a number from a search waits for that search,
+even if the search is in another lane. Searches come first in the plan, so two lanes never wait for each other.
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ class FirstFailures:
                 self._over.add(Curve.of(cell))
 
     def why_not(self, cell: Cell) -> NotTried | None:
-        """If the first cells of a cell's workload on its hardware group failed for one reason, return that reason not
-        to try the cell. Otherwise return None.
+        """Return why a cell is not tried: the first cells of its workload on its hardware group all failed for one
+        reason. Return None if the cell must be tried.
 
         At least one of the failed cells must have had no more load than this cell.
         """

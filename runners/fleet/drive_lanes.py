@@ -41,7 +41,8 @@ from benchbrief.runners.journal.run_identity import run_name, settle
 _FRUITLESS = 3
 """If this many consecutive jobs of a lane finish no cell, no more jobs are submitted for it."""
 _OFTEN_S, _RARELY_S = 0.5, 10.0
-"""How often the scheduler is queried, in seconds: right after a change, and at least while nothing changes."""
+"""The shortest and the longest pause between two queries of the scheduler, in seconds. The pause is shortest after a
+change, and grows while nothing changes."""
 _LOG_BYTES = 4096
 
 
@@ -72,7 +73,7 @@ class LaneDriver:
     _asked_at: float = float("-inf")
     _seen: frozenset[tuple[str, str]] = frozenset()
     _sizes: dict[int, int] = field(default_factory=dict)
-    """The size of each lane's journal in bytes, when it was last searched for the record that the lane ended."""
+    """How many bytes each lane's journal had when it was last searched for the record of the lane's end."""
     _lanes: Sequence[PlanLane] = field(init=False)
     _folders: Mapping[int, Path] = field(init=False)
 

@@ -173,8 +173,8 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return the shorter journal's size if a line of the longer journal ends there, otherwise the longer journal's
-    size."""
+    """Return how many bytes of the longer journal to compare with the whole shorter one. Normally this is the shorter
+    one's size. If no line of the longer one ends there, it is the longer one's size, and the two differ."""
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
         return shorter.size if file.read(1) == b"\n" else longer.size

@@ -130,8 +130,8 @@ def _write(
     chosen: Sequence[LaneResults],
     fenced: Sequence[tuple[LaneResults, LaneResults]],
 ) -> tuple[RunRecord, j.RunEnded]:
-    """Write the merged journal. Returns its record and its end. A file that already has the same records is kept, with
-    the records of reports at its end."""
+    """Write the merged journal, and return its record and its end. If the file already begins with the same records, it
+    stays as it is, because records of reports may follow them."""
     path, temporary = run_dir / JOURNAL, run_dir / f".{JOURNAL}.{os.getpid()}"
     record, chain, at = RunRecord(), START, 0
     try:

@@ -49,7 +49,8 @@ class Listed:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether a controller may still need the leftover. If this can't be seen, signs of life decide."""
+        """Return whether a controller may still need the leftover. If that can't be seen from here, signs of life
+        decide."""
         if self.kind == "foreign":
             return True
         if is_gone(self.claim, self.owner):

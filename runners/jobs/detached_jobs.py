@@ -64,7 +64,8 @@ _CLOCK_SET_S = 0.05
 """A clock counts as set if the seconds that it counted between two readings differ from those since boot by more than
 this many, plus the errors of both readings."""
 _READ_S = 0.2
-"""How many seconds after the clock the time since boot may have been read, if a job does not record it."""
+"""If a job does not record when it read the time since boot, it may have done so up to this many seconds after it read
+the clock."""
 
 
 def job_span(start: str, end: str) -> tuple[float | None, float | None, float | None]:

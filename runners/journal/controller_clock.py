@@ -1,7 +1,7 @@
-"""The controller's time: the clock's time when this process began, plus the seconds since then. These are counted by
-the time since boot.
+"""The controller's time: the clock's time when this process began, plus the seconds that have passed since then. The
+time since boot counts these seconds.
 
-Setting the clock does not change this time, so the difference of two moments is a true duration.
+Setting the clock does not change the controller's time, so the difference of two moments is a true duration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def now() -> float:
 
 
 def clock_ahead() -> float:
-    """Return how far the machine's clock is ahead of `now`: by how much it was set since this process began."""
+    """Return how far the machine's clock is ahead of `now`, because it was set since this process began."""
     ahead = time.time() - now()
     return ahead if abs(ahead) > _SAME_S else 0.0
 
@@ -47,7 +47,7 @@ def this_boot() -> str:
 
 
 def now_in_run(start: RunStarted | None) -> float:
-    """Return the current time in epoch seconds by the controller that wrote this start. Works in any process of the
+    """Return the current time by the controller that wrote this start, in epoch seconds. Works in any process of the
     same boot.
 
     If the start is from another boot, another machine or an earlier version, returns the time by the machine's clock.

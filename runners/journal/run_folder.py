@@ -26,8 +26,8 @@ from benchbrief.runners.plain_files import NotPlain, open_plain, own_folder, rea
 PLAN = "plan.json"
 REPORTS = "reports"
 HELD_OUT = "held-out"
-"""The folder, inside a run's folder, that holds runs which measured points of the run's claims again. Other commands do
-not look for runs there."""
+"""The folder, inside a run's folder, for runs that measured points of its claims again. Other commands do not look for
+runs there."""
 
 
 def held_out_folder(run_dir: Path, name: str) -> Path:

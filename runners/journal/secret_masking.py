@@ -25,8 +25,8 @@ from benchbrief.model.message import mapped
 
 MASK = "***"
 _SHORTEST_PART = 4
-"""A part of a secret that is shorter than this, such as the password in a URI, is not masked alone, since that would
-hide numbers."""
+"""A part of a secret, such as the password in a URI, is masked alone only if it is at least this long. Masking shorter
+parts would hide numbers."""
 _SHORTEST_DIGITS = 8
 """A number with fewer digits than this is not masked in a message, since a number such as `1000` occurs in many
 places."""

@@ -1,5 +1,5 @@
-"""The output format of our programs that read meters: blocks that each begin with a time, like those that the shell
-loops of the probes print (see `runners/sampling.py`)."""
+"""The output format of our programs that read meters. The output consists of blocks, and each block begins with a time.
+The shell loops of the probes print the same format (see `runners/sampling.py`)."""
 
 from __future__ import annotations
 

@@ -53,10 +53,10 @@ class RepeatValues:
 class UndecidedPoints:
     """The points that expectations read, with their repeats' results so far.
 
-    `open` has the points that can't be decided yet, each with its distance from a decision: half the width of the
-    interval of the mean difference, as a share of that difference. `decided` has the points at which every expectation
-    that reads them is decided. `compared` has, for each point, the other points that open expectations read together
-    with it. `sampled` has the wanted values from probes.
+    `open` has the points that can't be decided yet. Each has its distance from a decision, which is half the width of
+    the interval of the mean difference, as a share of that difference. `decided` has the points at which every
+    expectation that reads them is decided. `compared` has the points that open expectations read together, by point.
+    `sampled` has the wanted values from probes.
     """
 
     open: Mapping[Point, float] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return by which factor a reset's planned time exceeds that of a reset that was seen, or 1 if unknown."""
+        """Return how many times as long this reset is planned to take as one that was already seen, or 1 if unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 
@@ -179,7 +179,7 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The need of a group that still wants repeats is at least this, even if, for example, its repeats are identical."""
+"""The smallest need of a group that still wants repeats, for example if its repeats so far are identical."""
 
 
 @dataclass

@@ -31,7 +31,7 @@ from benchbrief.runners.scheduling.promise_search import at_first_cells
 from benchbrief.runners.seams import Stopping
 
 EVEN = 0.25
-"""The change in the scaling exponent that counts as much as the length of an interval does by itself."""
+"""The weight of an interval's length when intervals are compared. The change in the scaling exponent is added to it."""
 _SAME = 1e-9
 """Scores and distances that differ by less than this share count as equal, since their last digits are rounding
 errors."""
@@ -167,7 +167,7 @@ class AdaptiveRamps:
             if ending.is_set():
                 return
         passed: list[float] = []
-        """The chosen points of which no cell may begin. Each is chosen only once."""
+        """The chosen points at which no cell began. They count as tried, so that each is chosen only once."""
         while len(tried := begun(ramp, self._record)) < count:
             tried = [*tried, *passed]
             choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))

@@ -110,7 +110,7 @@ def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
 
 
 def _where(names: tuple[str, ...], value: float) -> Reading:
-    """Return a function that reads this ratio. The ratio has no value if none of its operations were done."""
+    """Return a function that returns `value` if operations with one of these names were done, and None otherwise."""
     return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
 
 

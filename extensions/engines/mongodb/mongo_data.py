@@ -390,7 +390,8 @@ _LOOKED_AT = 1000
 
 
 def find_naming(data: Data, dataset: Dataset, names: NamesKeys) -> Callable[[int], str] | None:
-    """Return the function that computes a record's key from its number, or None if another tool named the loaded keys.
+    """Return the function that computes a record's key from its number. Returns None if the loaded keys do not follow
+    the driver's rules, for example because another tool made them.
 
     Raises ServerFailed.
     """

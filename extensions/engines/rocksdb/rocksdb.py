@@ -183,9 +183,10 @@ def _writes(plan: Plan, cell: Cell) -> bool:
 _MARKER = directories.MARKER
 _REMOVE_TIMEOUT_S = 600.0
 _FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
-"""A file system counts as full if fewer bytes are free than the first number, or than the second number's share of its
-size (up to the third number of bytes). A full file system may have some free bytes, because RocksDB removes files that
-it could not write completely."""
+"""A file system counts as full if too few bytes are free. The limit is the larger of a fixed number of bytes and a
+share of the file system's size, but the share counts only up to a maximum. A full file system may have some free bytes,
+because RocksDB removes files that it could not write completely.
+"""
 
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
 # the data set, RocksDB's identity of the database, and how many cells wrote to it since.

@@ -51,8 +51,8 @@ _SIZE_NAMES = {
     "Entries": ("records", "{} entries"),
 }
 _MORE, _FEWER = 1.1, 0.55
-"""The most and the fewest threads that an output may show at once, as shares of the cell's threads. If threads end
-early, fewer show. In a short run with many threads, most of them do: see `overlap`."""
+"""The most and the fewest threads that may seem to run at once, as shares of the cell's threads. Fewer seem to run if
+some end early. In a short run with many threads, most of them do: see `overlap`."""
 
 
 class DbBenchImporter(OutputImporter):

@@ -40,8 +40,8 @@ _ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
 _PATTERNS = {"rw": "readwrite"}
 _MIXED = ("readwrite", "randrw")
 _AS_LIMITED = 0.05
-"""By which share the rate of several sections may differ from the limit that they would have together if each had the
-one limit that fio prints."""
+"""The largest difference between the measured rate of several sections and their common limit, as a share. fio prints
+the limit of one section, and the common limit assumes that all sections have it."""
 _DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
 
 

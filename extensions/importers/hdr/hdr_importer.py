@@ -163,10 +163,8 @@ def intervals(logs: _Logs, start: float) -> tuple[Interval, ...]:
 
 
 def latency_kinds(operations: Iterable[Operation], *, is_known: bool = False) -> str:
-    """Return the kinds of the latencies as text. They are called service times only with `is_known`.
-
-    With `measurement.interval=intended`, YCSB gives intended latencies the same names.
-    """
+    """Return the kinds of the latencies as text. Calls them service times only if `is_known` is set, since YCSB gives
+    intended latencies the same names with `measurement.interval=intended`."""
     kinds = {each.kind for each in operations}
     if kinds <= {"service"} and not is_known:
         return say.latency_unknown()

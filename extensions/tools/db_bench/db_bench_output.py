@@ -94,7 +94,7 @@ _RATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "database.cache_misses": ("1/s", (_MISSES,)),
     "database.bloom_useful": ("1/s", ("rocksdb.bloom.filter.useful",)),
 }
-"""Each measure that is a rate, with its unit and the counters whose sum it is computed from."""
+"""The measures that are rates. Each has its unit, and the counters whose sum gives the rate."""
 
 COUNTERS = frozenset({_STALL, *_TO_STORAGE, *(name for _, names in _RATES.values() for name in names)})
 """The counters that measures are computed from."""
@@ -494,11 +494,12 @@ class _Found:
             )
 
     def note_table(self, _: re.Match[str]) -> None:
-        """End the current block, because a table of RocksDB's own statistics begins, which may also have histograms."""
+        """End the current block, because a table of RocksDB's own statistics begins. That table may have histograms,
+        too."""
         self.blocks.finish()
 
     def note_keys(self, match: re.Match[str]) -> None:
-        """Add the bounds on the keys written to one database to those of the process's other databases."""
+        """Add the bounds for the keys written to one database to the sum over the process's databases."""
         (low, high), unit = self.written or (0, 0), _UNITS[match[2]]
         least = int(match[1]) * unit
         self.written = low + least, high + least + unit - 1

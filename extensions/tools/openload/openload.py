@@ -95,7 +95,7 @@ class Openload:
     midnight, and that records findings separately from advice."""
 
     def target(self, context: CellContext) -> Flags:
-        """Return those flags for the target that are still known when an output is read again."""
+        """Return the flags for the target that are still known when an output is read again."""
         del context  # the environment names the server, as its address has a password
         return {"target": "mongodb"}
 
@@ -227,8 +227,11 @@ class Openload:
 
 
 def _is_server_gone(run: OpenloadRun, output: JobOutput) -> bool:
-    """Return whether the run was cut because operations no longer succeeded. A run is also cut if its queue is too long
-    to be worked off in time although operations still succeed. Such a run does tell something about the load."""
+    """Return whether the run was cut because operations no longer succeeded.
+
+    A run is also cut if operations succeed, but its queue is too long to be worked off in time. Such a run still shows
+    how the system behaves under the load.
+    """
     return run.ended == "gave-up" and _silence_s(output) >= _give_up_s(run) - _LOG_S
 
 

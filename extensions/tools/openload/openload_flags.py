@@ -54,7 +54,7 @@ def run_flags(context: CellContext, target: Flags) -> list[str]:
 
 
 def recorded_flags(context: CellContext, target: Flags) -> dict[str, str]:
-    """Return those flags of a run, with their values, that are still known when an output is read again."""
+    """Return the flags of a run that are still known when an output is read again, with their values."""
     return {name: _text(value) for name, value in {**_run(context), **target}.items()}
 
 
@@ -160,9 +160,9 @@ def _until_steady(context: CellContext) -> dict[str, object]:
 
 
 def _outlasting_events(context: CellContext) -> dict[str, object]:
-    """Return the flags that let a run continue while an event stops the system. Without them, openload ends a run if
-    nothing succeeds for a long time. Operations that become due in that time wait in the queue, unless the spec limits
-    it.
+    """Return the flags that let a run continue while an event stops the system. Without these flags, openload ends a
+    run if nothing succeeds for a long time. Unless the spec limits the queue, it holds all operations that become due
+    in that time.
     """
     cell, arrivals = context.cell, arrivals_of(context)
     if not cell.events:

@@ -42,8 +42,8 @@ _US = 1e-6
 class AskedLoad:
     """The load that a run was asked for, over all load generators together, and how the run is judged.
 
-    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` are those that the
-    generator's own lateness is compared with, such as `p99 read`, or `p99` for all operations. `operations` is the
+    `arrivals` is None in a closed loop. `due` is how many operations a trace has. `latencies` names latencies such as
+    `p99 read`, or `p99` for all operations. The generator's own lateness is compared with them. `operations` is the
     number of operations after which the run ends, or "" if it has no such limit.
     """
 
@@ -228,9 +228,9 @@ def _lag_shares(asked: AskedLoad, run: OpenloadRun) -> Iterator[float]:
 
 
 def _late_us(lag: Latency, hiccup: Latency | None, name: str) -> float:
-    """Return how late the generator was at a percentile, in microseconds: the delay that it added to operations, or how
-    late its threads woke if that is more. For `max`, waking late does not count, as the latest wake-up of all may have
-    delayed no operation.
+    """Return how late the generator was at a percentile, in microseconds. This is the delay that it added to
+    operations, or how late its threads woke if that is more. For `max`, waking late does not count, because the latest
+    wake-up may have delayed no operation.
     """
     woke = hiccup.get(name, 0.0) if hiccup and name != "max" else 0.0
     return max(lag.get(name, 0.0), woke)

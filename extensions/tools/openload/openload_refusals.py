@@ -56,8 +56,8 @@ def refusal_error(run: OpenloadRun, output: JobOutput, context: CellContext) -> 
 
 
 def found_by(run: OpenloadRun, code: str) -> str:
-    """Return the findings in all refusals of a run. Those with this code come first, then those farthest beyond their
-    limits. The advice is in the hint instead."""
+    """Return the findings of all refusals of a run, without the advice, which is in the hint. Findings with this code
+    come first, then the findings farthest beyond their limits."""
     ordered = sorted(run.refusals, key=lambda each: (each.code == code, _excess(each)), reverse=True)
     return joined(map(_found, ordered), say.both)
 

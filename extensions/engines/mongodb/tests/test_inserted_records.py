@@ -103,8 +103,7 @@ def test_a_load_s_record_that_is_deleted_while_a_cell_inserts_is_noticed_at_its_
 def test_an_election_before_the_deletes_is_reported_and_leaves_data_that_are_loaded_again(
     connection: Connection,
 ) -> None:
-    """A scripted member that has stepped down takes the part of the old primary, since the stand-in server has no
-    elections."""
+    """The stand-in server has no elections, so a scripted member that has stepped down acts as the old primary."""
     data, cell = inserted(connection)
     assert cell.dataset
     data.finish(cell.dataset, "inserts")

@@ -1,4 +1,5 @@
-"""Tests finished outputs of db_bench, old and new: each is read, or refused with what contradicts it or its spec."""
+"""Tests the import of finished outputs of db_bench. Outputs of old and new versions are read. An output that
+contradicts itself or its spec is refused."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_sections_in_one_group_that_ran_for_different_times_are_refused(tmp_path
 
 @pytest.mark.long
 def test_jobs_of_one_group_that_end_early_are_its_numjobs(tmp_path: Path, plan: Plan) -> None:
-    """The number of jobs is printed, so it need not be computed from their times."""
+    """fio prints the number of jobs, so it need not be computed from the jobs' times."""
     path = fio(tmp_path, "--group_reporting", "--time_based=0", "--runtime=0", "--size=64m", "--number_ios=2000")
     assert output_importer("fio").settings(path)["threads"].value == 2
     assert len(prepare_outputs("fio", [path], plan, SOURCE, where()).cells) == 1

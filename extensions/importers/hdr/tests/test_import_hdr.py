@@ -1,4 +1,5 @@
-"""Tests histogram logs by themselves: tags, units and versions are read; what was cut, moved or doubled is refused."""
+"""Tests the import of histogram logs without an output. Tags, units and versions are read. Logs that were cut, moved or
+doubled are refused."""
 
 from __future__ import annotations
 

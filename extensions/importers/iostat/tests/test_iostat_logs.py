@@ -1,4 +1,4 @@
-"""Tests logs of iostat beside an imported measurement: which disks and which day they are of."""
+"""Tests logs of iostat that are imported with a measurement: which disks count, and how times and dates are read."""
 
 from __future__ import annotations
 

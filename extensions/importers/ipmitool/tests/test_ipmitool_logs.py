@@ -1,4 +1,5 @@
-"""Tests logs of ipmitool beside an imported measurement: what a reading is, and which time it is of."""
+"""Tests logs of ipmitool that are imported with a measurement: which lines count as readings, and how times are
+read."""
 
 from __future__ import annotations
 

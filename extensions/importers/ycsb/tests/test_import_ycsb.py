@@ -1,4 +1,5 @@
-"""Tests finished outputs of YCSB, from its first version on: each is read, or refused with what contradicts it."""
+"""Tests the import of finished outputs of YCSB, from its first version on. An output that contradicts itself or its
+spec is refused."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_row_without_a_number_is_a_gap(here: Transport, tmp_path: Path) -> Non
 def test_a_line_that_is_none_of_the_log_s_is_a_gap_in_the_window_and_nothing_outside_of_it(
     here: Transport, tmp_path: Path
 ) -> None:
-    """Foreign lines occur because a restarted logger writes its header again."""
+    """A log may have lines that are not readings, because a logger writes its header again when it restarts."""
     again = (-2, 4, 12)
     path = log(
         tmp_path / "meter.csv", lambda at: f"{at},50" + ("\ntime,watts\ntime,watts" if at - NOW in again else "")
@@ -118,7 +118,7 @@ def test_a_log_that_covers_nothing_of_the_window_gives_no_samples(here: Transpor
 
 
 def test_of_a_log_that_ends_too_early_there_is_what_it_has(here: Transport, tmp_path: Path) -> None:
-    """As for every probe, the coverage tells how much of the window the log covers."""
+    """As for every probe, the coverage shows how much of the window the log covers."""
     path = log(tmp_path / "meter.csv", lambda at: f"{at},50", end=5)
     assert [at for at, _ in values(taken(by_csv(path), here, tmp_path / "kept"))] == [0, 1, 2, 3, 4]
 

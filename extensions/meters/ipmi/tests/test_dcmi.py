@@ -1,4 +1,4 @@
-"""Power by DCMI, read by a real ipmitool over RMCP+ from a BMC of pyghmi."""
+"""Tests power by DCMI. A real ipmitool reads it over RMCP+ from a BMC that pyghmi simulates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the power probe: which meter it reads and when, and what it makes of readings of each kind of meter."""
+"""Tests the power probe: which meters it reads, when it reads them, and which readings count."""
 
 from __future__ import annotations
 

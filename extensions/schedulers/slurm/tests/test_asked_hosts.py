@@ -22,8 +22,8 @@ def bench(slurm_bench: Bench) -> Bench:
 
 
 def without_names(table: list[str]) -> list[str]:
-    """Return rows without the names of hosts and the hashes of cells, since the names of the plan's hosts are not those
-    of nodes."""
+    """Return rows without the names of hosts and the hashes of cells, since the plan's names for hosts are not the
+    names of nodes."""
     return sorted({row.split("'cell_hash'")[0].replace("-1.slurm", "") for row in table})
 
 

@@ -1,5 +1,5 @@
-"""Tests that lanes as jobs of a real Slurm on the loopback, with four real hosts as nodes, give the same run as a
-single controller."""
+"""Tests that a run is the same whether its lanes are Slurm jobs or one controller drives them. Uses a real Slurm on the
+loopback, with four real hosts as nodes."""
 
 from __future__ import annotations
 

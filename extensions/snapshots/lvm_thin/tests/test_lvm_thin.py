@@ -1,4 +1,5 @@
-"""Tests what is said on a host without thin volumes, and nothing is changed. `test_lvm_thin_in_vm.py` has the rest."""
+"""Tests that snapshots by LVM are refused with the reason, and change nothing, on a host without thin volumes.
+`test_lvm_thin_in_vm.py` has the other tests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests what only LVM does among snapshots, in the virtual machine of `tools/snapshot-vm`. Skipped if the machine's
-image is missing."""
+"""Tests properties of snapshots that only LVM has, in the virtual machine of `tools/snapshot-vm`. Skipped if the
+machine's image is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests what is said on a host without ZFS, and nothing is changed. `test_zfs_in_vm.py` has the rest."""
+"""Tests that snapshots by ZFS are refused with the reason, and change nothing, on a host without ZFS.
+`test_zfs_in_vm.py` has the other tests."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from benchbrief.extending.snapshot_trials import TrialPlace
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> TrialPlace:
-    """Return a directory on another file system than ZFS, which is not there yet."""
+    """Return a directory that does not exist yet, on a file system other than ZFS."""
     return TrialPlace("zfs", tmp_path / "db")
 
 

@@ -1,4 +1,4 @@
-"""Tests what a post has of its own: a title on the paper, and Markdown beside the page unless it is told others."""
+"""Tests the blog template: a post is also written as Markdown, and its title is not on a dark band."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests what slides have of their own: what makes a slide, its head, and that each is seen alone."""
+"""Tests the slide template: which elements become slides, which headings slides have, and that one slide is shown at a
+time."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def table(title: str) -> p.TableElement:
 
 
 def heads(*elements: p.Element) -> list[str]:
-    """Return the heads of the slides after the title's, up to how it was measured."""
+    """Return the headings of the slides between the title slide and the slides about the method."""
     page = page_of(w.report("R", *elements, template="slide", disclosure="separate"))
     return re.findall(r'<section class="slide[^>]*>.*?<h2[^>]*>(.*?)\s*</h2>', page, re.DOTALL)
 

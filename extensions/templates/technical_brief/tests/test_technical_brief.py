@@ -1,4 +1,4 @@
-"""Tests what a technical brief has of its own: a box that leads, beside the texts around it."""
+"""Tests the template for technical briefs: the lead box is beside the texts around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests what a white paper has of its own: a cover with the first figure, contents with their pages, and numbers."""
+"""Tests the template for white papers: a cover with the first figure, a table of contents with page numbers, and
+numbered sections."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests what db_bench's output proves, with recordings from 7.8.3, in the older format, and with everything that can go
-wrong."""
+"""Tests what db_bench's output proves. Uses recordings of 7.8.3 and of the older format, and outputs with everything
+that can go wrong."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def output(directory: Path = RECORDED) -> JobOutput:
 
 
 def totals(name: str) -> int:
-    """Return the total of a counter in the recording. The total is found in another way than in the reader."""
+    """Return the total of a counter in the recording. Does not use the code under test."""
     text = (RECORDED / "stdout").read_text()
     return sum(map(int, re.findall(rf"^ \d+   {re.escape(name)}  (\d+)$", text, re.MULTILINE)))
 

@@ -1,5 +1,5 @@
-"""Tests what fio's output proves, recorded from 3.33 and changed in each way that must be refused. Also tests how fio
-is run."""
+"""Tests what fio's output proves, and how fio is run. Uses a recording of 3.33, also changed in each way that must be
+refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what go-ycsb's output proves, recorded from v1.0.1, which was interrupted when its time was over."""
+"""Tests what go-ycsb's output proves. Uses a recording of v1.0.1, which was interrupted when its time was over."""
 
 from __future__ import annotations
 

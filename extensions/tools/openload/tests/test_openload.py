@@ -1,4 +1,5 @@
-"""Tests what openload's output proves, recorded from the real program with the stand-in server and without a server."""
+"""Tests what openload's output proves. Uses recordings of the real program with the stand-in server and without a
+server."""
 
 from __future__ import annotations
 

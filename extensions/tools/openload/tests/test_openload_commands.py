@@ -289,7 +289,7 @@ def test_lateness_at_several_percentiles_of_several_cells_is_one_remark_of_a_run
 
 
 def test_the_share_that_lag_limits_is_of_what_openload_judges(tmp_path: Path) -> None:
-    """Operations may be on time although threads woke late. One limit applies to both."""
+    """Operations may be on time even if threads wake late. One limit applies to both."""
 
     def change(record: dict[str, Any]) -> None:
         record["self"]["hiccup_us"] |= {"p99": 0.4 * record["all"]["intended_us"]["p99"], "max": 1e9}

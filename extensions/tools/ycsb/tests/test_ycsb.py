@@ -1,5 +1,5 @@
-"""Tests what YCSB's output proves, recorded from 0.17.0, handmade for older versions, and with everything that can go
-wrong."""
+"""Tests what YCSB's output proves. Uses recordings of 0.17.0, handmade outputs for older versions, and outputs with
+everything that can go wrong."""
 
 from __future__ import annotations
 

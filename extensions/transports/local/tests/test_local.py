@@ -1,4 +1,4 @@
-"""Tests what only this machine can be, and no host over a connection: short of processes, programs or a TMPDIR."""
+"""Tests cases that only this machine can have, such as a lack of processes, programs or files in memory."""
 
 from __future__ import annotations
 

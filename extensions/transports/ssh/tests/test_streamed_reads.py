@@ -1,4 +1,4 @@
-"""Tests files that are read over SSH as they arrive, if the reading is abandoned in the middle, stalls, or is cut
+"""Tests files that are read over SSH while they arrive. The reading may be abandoned in the middle, stall, or be cut
 off."""
 
 from __future__ import annotations
