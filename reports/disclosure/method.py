@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from benchbrief.compiler.registry import ENGINE_SPECS, TOOL_SPECS
@@ -140,6 +140,7 @@ def _data_sets(results: Results) -> Iterator[str]:
     words, plan = results.words, results.plan
     cells = [cell for cell in plan.cells if cell.dataset and cell.dataset.records]
     found: dict[tuple[float, float], None] = {}
+    of_each: dict[str, dict[tuple[float, float], None]] = {}
     for cell in cells:
         of = plan.workloads[cell.workload_key or cell.workload].properties
         sizes = [of[name] for name in ("record_size",) if name in of] or [
@@ -147,18 +148,15 @@ def _data_sets(results: Results) -> Iterator[str]:
         ]
         size = sum(each for each in sizes if isinstance(each, float))
         if cell.dataset and cell.dataset.records:
-            found[float(cell.dataset.records), size] = None
+            data = float(cell.dataset.records), size
+            found[data] = None
+            of_each.setdefault(database_name(plan.databases[cell.database], plan), {})[data] = None
     if not found:
         return
-    counts, record_sizes = (sorted(set(values)) for values in zip(*found, strict=True))
-    holes = {
-        "records": _ends([fixed(count, 0) for count in counts], results),
-        "size": _ends([quantity(to_digits(size, 3), "B") for size in record_sizes], results),
-        "total": _ends(
-            [quantity(to_digits(end, 2), "B") for end in sorted({count * size for count, size in found})], results
-        ),
-    }
-    yield words["m_records" if record_sizes[0] else "m_records_alone"].format(**holes)
+    alike: dict[str, list[str]] = {}
+    for name, of_one in of_each.items():
+        alike.setdefault(_records(of_one, results), []).append(name)
+    yield from _said_of(alike, results)
     used = {cell.hardware for cell in cells}
     memories = [smallest_memory(plan.hardware[key], results) for key in sorted(used)]
     known = [memory for memory in memories if memory]
@@ -173,6 +171,17 @@ def _data_sets(results: Results) -> Iterator[str]:
         yield words["m_cache"].format(size=_ends([bytes_text(each) for each in caches], results))
     if options and all(of.get("direct_io") is True for of in options):
         yield words["m_direct_io"]
+
+
+def _records(found: Collection[tuple[float, float]], results: Results) -> str:
+    """Return the number and size of the records of data sets, each given by its number of records and their size."""
+    counts, record_sizes = (sorted(set(values)) for values in zip(*found, strict=True))
+    totals = sorted({count * size for count, size in found})
+    return results.words["m_records" if record_sizes[0] else "m_records_alone"].format(
+        records=_ends([fixed(count, 0) for count in counts], results),
+        size=_ends([quantity(to_digits(size, 3), "B") for size in record_sizes], results),
+        total=_ends([quantity(to_digits(end, 2), "B") for end in totals], results),
+    )
 
 
 def _ends(texts: Sequence[str], results: Results) -> str:
