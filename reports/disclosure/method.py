@@ -108,10 +108,9 @@ def _tools(results: Results, *, named: bool) -> str:
     systems = [engine.label if (engine := ENGINE_SPECS.usable(name)) else name for name in engines]
     if not named:
         tools, systems = list(versions("tool", results)) or tools, list(versions("database", results)) or systems
-    for name, word in (("stand_in", "d_stand_in"), ("other_server", "d_other_server")):
-        others = [label for labels in served_by(name, results).values() for label in labels]
-        aside = words["aside"].format(text=words[word][:1].lower() + words[word][1:])
-        systems = [one + aside if one.startswith(tuple(others)) else one for one in systems]
+    for name, word in (("stand_in", "m_stand_in"), ("other_server", "m_other_server")):
+        others = tuple(label for labels in served_by(name, results).values() for label in labels)
+        systems = [words[word].format(name=one) if one.startswith(others) else one for one in systems]
     listed = words.locale.in_a_sentence
     return words["m_drove"].format(tools=listed(dict.fromkeys(tools)), systems=listed(dict.fromkeys(systems)))
 
