@@ -1,4 +1,5 @@
-"""pyarrow imports pandas if it can. Commands prevent that, but extensions that want pandas get it."""
+"""Tests that pandas stays unimported in commands, although pyarrow imports it if it can. Extensions that want pandas
+get it."""
 
 import subprocess
 import sys

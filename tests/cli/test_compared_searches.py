@@ -167,8 +167,8 @@ def rows(bench: Bench, *words: str) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 def test_two_searches_are_compared_by_what_they_found_alone(bench: Bench, first: str) -> None:
-    """Each search chooses the rates that it measures. If the other search did not measure such a rate, it lacks no
-    point."""
+    """Each search chooses the rates that it measures. A rate that only one search measured is not a missing point of
+    the other."""
     second = run(bench, "second", seed=2)
     printed = bench("compare", first, second, "--json").json
     assert [(row["metric"], row["hardware"], row["workload"]) for row in printed["comparisons"]] == [

@@ -49,7 +49,7 @@ def load_of(run: Path) -> str:
 
 @pytest.fixture
 def rocks(bench: Bench) -> Bench:
-    """Return a bench. Its tool and its prepare script may be changed by tests."""
+    """Return a `bench` whose tool and prepare script may be changed by tests."""
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     bench.data.mkdir(parents=True, exist_ok=True)
     (bench.data / "prepare.sh").write_text("true\n")

@@ -227,8 +227,8 @@ def test_a_run_that_was_killed_goes_on_with_the_winner_it_chose_and_a_later_one_
 
 @pytest.mark.long
 def test_a_claim_is_followed_from_run_to_run(bench: Bench) -> None:
-    """The claim's number forms a series. At a run, the claim held if that run's repeats supported it, even if the run's
-    brief states an exception."""
+    """The claim's numbers in successive runs form a series. For each run, the claim counts as held if that run's
+    repeats supported it, even if the run's brief states an exception."""
     runs = [simulated(bench, "held_out = 2", "--seed", str(seed))["run"] for seed in range(3)]
     found = {
         each["quantity"]: each for each in bench("trend", "claim", "--origin", "simulated", "--json").json["series"]

@@ -185,8 +185,8 @@ def test_colours_alone_get_through_among_what_is_painted() -> None:
 
 
 def test_nothing_prints_but_the_one_module_that_escapes() -> None:
-    """Only one module prints, and it escapes. `run_progress.py` writes to its own stream through the functions of that
-    module, and so does the language server."""
+    """Only one module prints, and it escapes control characters. `run_progress.py` and the language server write to
+    their own streams, but through the functions of that module."""
     allowed = {"terminal.py", "run_progress.py"}
     found = []
     room = Path(terminal.__file__).parents[1]

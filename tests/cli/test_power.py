@@ -46,8 +46,8 @@ def of_each(meters: dict[str, str], more: str = "") -> str:
 
 
 def test_power_of_the_measured_window_is_that_of_what_the_meter_reads(bench: Bench) -> None:
-    """Tests meters of outlets, of CPU packages, and of a chassis that hosts share, a meter that fails at times, and a
-    missing log."""
+    """Tests meters of outlets, of CPU packages and of a chassis that hosts share. Also tests a meter that fails at
+    times, and a missing log."""
     flag = bench.folder / "flag"
     line = f"if rm {flag} 2>/dev/null; then echo lost >&2; else touch {flag}; echo 90; fi"
     meters = {

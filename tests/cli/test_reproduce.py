@@ -1,5 +1,5 @@
-"""Tests `bench reproduce` from nothing but a brief to a run and to verdicts. It runs nothing of a stranger's spec
-without showing it."""
+"""Tests that `bench reproduce` needs only a brief to make a run and to reach verdicts. It shows everything in a
+stranger's spec before it runs any of it."""
 
 from __future__ import annotations
 

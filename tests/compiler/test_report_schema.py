@@ -1,4 +1,4 @@
-"""Tests that the tables that editors and the reference read agree with the checker."""
+"""Tests that the checker agrees with the tables that editors and the reference use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests what declarations result in: ramps, workloads, hardware keys, inheritance, profiles, parameters and imports."""
+"""Tests how declarations are resolved: ramps, workloads, hardware keys, inheritance, profiles, parameters and
+imports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests that a tool without records fills the declared size of its database, and that attributes which one engine
-requires are optional for others."""
+"""Tests that a tool without records fills the declared size of its database. Also tests that an attribute may be
+required by one engine and optional for others."""
 
 from __future__ import annotations
 

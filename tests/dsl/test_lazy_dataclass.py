@@ -1,4 +1,5 @@
-"""Tests that data classes that are built when their first object is made equal Python's, whoever makes that object."""
+"""Tests data classes that are built only when their first object is made. They must equal Python's own data classes,
+whoever makes that object."""
 
 from __future__ import annotations
 

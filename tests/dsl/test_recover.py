@@ -1,5 +1,5 @@
-"""Tests that reading continues after a syntax error, so that one check reports all of them, and nothing that merely
-follows from them."""
+"""Tests that reading continues after a syntax error. One check reports all syntax errors, but no errors that merely
+follow from them."""
 
 from __future__ import annotations
 

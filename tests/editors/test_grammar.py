@@ -101,7 +101,7 @@ def _is_known(unit: str) -> bool:
 
 
 def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield the span of each node. With each come scopes, one of which every token in the span must have."""
+    """Yield the span of each node with a set of scopes. Every token in the span must have one of these scopes."""
     match node:
         case ast.Attribute() if node.key.span.start != node.values[0].span.start:  # what an event does is a call
             yield node.key.span, ("variable.other.property.attribute",)

@@ -1,5 +1,5 @@
-"""Tries the example of each published brief on this machine as its README says, with real engines and tools, up to a
-brief.
+"""Makes the brief of each published example on this machine, as the example's README describes, with real engines and
+tools.
 
 Only times and the numbers of points and workloads are reduced, and only where the profile sets them. The hardware and
 everything computed are as in the example.

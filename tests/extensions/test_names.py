@@ -57,7 +57,7 @@ PROBES_ALLOWED = {
 
 @cache
 def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return all texts of a module, and those of them that are not docstrings."""
+    """Return all texts of a module and, separately, the texts that are not docstrings."""
     constants, documents = set(), set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Expr):

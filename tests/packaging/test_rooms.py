@@ -157,7 +157,7 @@ NAMED_UP = {
     "compiler/registry.py": "our extensions are found in their folders, as others' are by entry points",
     "compiler/briefs/word_catalogues.py": "the words of briefs are data, to which a user's own words are compared",
 }
-"""Modules that name, in a string, a module that they may not import. Each has its reason."""
+"""Modules that contain, in a string, the name of a module that they may not import. Each has its reason."""
 
 
 def modules_of(*folders: str) -> Iterator[Path]:

@@ -1,5 +1,5 @@
-"""Tests that the first mention of a throughput that does not include its background thread has a footnote about
-this."""
+"""Tests that a throughput has a footnote at its first mention if it leaves out the operations of a background
+thread."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def filled(root: ET.Element, color: str) -> list[str]:
 
 
 def bars_of(root: ET.Element, color: str) -> list[tuple[float, float]]:
-    """Return the top and the height of each bar. What is above the plot area is the sample in the legend."""
+    """Return the top and the height of each bar. A bar above the plot area is a sample in the legend."""
     found = [re.match(r"M[-\d.]+,([-\d.]+)h[\d.]+v([\d.]+)h", d) for d in filled(root, color)]
     sizes = [(float(m[1]), float(m[2])) for m in found if m]
     return [(top, height) for top, height in sizes if top >= 0]

@@ -58,7 +58,7 @@ def judged_contrasts(pages: list[str], folder: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """Return a brief in each layout, and its disclosure, in each theme, and a page that is not readable."""
+    """Return a brief in each layout and its disclosure, both in each theme. Also return a page that is not readable."""
     world, report = briefs.quickstart()
     words, found = CATALOGUES["en"], {}
     for template in TEMPLATES:

@@ -179,7 +179,7 @@ def test_a_brief_without_a_figure_has_its_place_its_reason_and_its_data(
 
 @pytest.mark.long
 def test_run_and_report_end_with_code_3_when_no_figure_can_be_drawn(tmp_path: Path) -> None:
-    """A module that ends the process that imports it takes the place of a broken converter."""
+    """The test replaces the converter with a module that ends every process that imports it."""
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "vl_convert.py").write_text("import os\nos.abort()\n")

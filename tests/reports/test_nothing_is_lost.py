@@ -63,7 +63,8 @@ WHERE: dict[str, Literal["origin", "limit", "method", "disclosure"]] = {
     "notice_limits": "limit",
     "notice_promise": "disclosure",
 }
-"""Each notice by title, with what corresponds to it in the brief. The disclosure has all notices in full."""
+"""The part of the brief that corresponds to each notice, by the notice's title. The disclosure has all notices in full.
+"""
 NO_TITLE = re.compile(r"_body$|^notice_(and_more|details|two_repeats|status_nothing|promise_.*)$")
 EXAMPLES = ("quickstart", "three_ssds", "cluster_shrink")
 

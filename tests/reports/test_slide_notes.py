@@ -1,5 +1,5 @@
-"""Tests that each slide begins the letters of its footnotes with a, and that topics are side by side in the largest
-type that fits."""
+"""Tests that the footnotes of each slide are lettered from a, and that topics are side by side in the largest type that
+fits."""
 
 from __future__ import annotations
 

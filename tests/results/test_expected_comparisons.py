@@ -169,8 +169,8 @@ def found_at(
     verdict: float | None = None,
     last: int | None = None,
 ) -> Judgement:
-    """Return the judgement by intervals with a joint level of 95 %. `at` has the repeats by threads. There are looks
-    from `fewest` to `last`. The verdict at each place is that of its mean."""
+    """Return the judgement by intervals with a joint level of 95 %. `at` has the repeats by threads. The repeats are
+    looked at after each number of repeats from `fewest` to `last`. The verdict at each place is that of its mean."""
     keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
     def read(query: Query) -> list[tuple[list[DimKey | None], float | None]]:

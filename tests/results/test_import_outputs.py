@@ -1,4 +1,5 @@
-"""Tests how outputs of tools come to their cells: by their paths, by what they tell, and with logs beside them."""
+"""Tests how the outputs of tools are assigned to cells: by their paths, by their contents, and with the logs beside
+them."""
 
 from __future__ import annotations
 

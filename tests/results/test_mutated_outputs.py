@@ -1,8 +1,8 @@
 """Tests real outputs with random changes: each change of a fact is refused or reported.
 
-Separate rules read the facts, and not the parsers under test. The recordings are of the real tools. The changes are
-those that happen to files: lines are lost, repeated or mixed up, a number has another unit, a decimal point slips, two
-runs are in one file, logs are cut or from another time.
+The facts are read by separate rules, and not by the parsers under test. The recordings are of the real tools. The
+changes are those that happen to files: lines are lost, repeated or mixed up, a number has another unit, a decimal point
+slips, two runs are in one file, logs are cut or from another time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Tests that earlier results are reused only if no more work could run beside them than may run now."""
+"""Tests when the result of an earlier run is reused: only if that run allowed no more work beside the measurement than
+the new run does."""
 
 from __future__ import annotations
 

@@ -101,7 +101,8 @@ def test_a_clear_factor_between_noisy_rates_is_seen_on_logarithms_alone() -> Non
 @pytest.mark.parametrize("noise", [0.01, 0.1, 0.3])
 @pytest.mark.parametrize("repeats", [*longer(2), 3, *longer(5, 10)])
 def test_logarithms_give_no_more_false_alarms_than_values_and_see_more(repeats: int, noise: float) -> None:
-    """Of a thousand pairs without a difference, about as few seem different as without logarithms."""
+    """Among a thousand pairs without a difference, logarithms find hardly more false differences than plain values
+    do."""
     draw = random.Random(repeats)  # noqa: S311  # no secret
     sigma = math.sqrt(math.log1p(noise**2))
 
@@ -299,8 +300,8 @@ def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list
 
 @pytest.mark.parametrize("spread", [0.5, 0.8, 0.99, 1.01, 1.2, 5.0])
 def test_an_interval_has_no_bounds_exactly_from_where_its_divisor_may_be_zero(spread: float) -> None:
-    """There are two repeats around 10. Their distance is `spread` times the one at which Student's t of their mean
-    equals the quantile."""
+    """There are two repeats around 10. If `spread` is 1, they are so far apart that Student's t of their mean equals
+    the quantile."""
     b = (20.0, 21.0)
     middle = 10.0
     half = middle

@@ -1,4 +1,5 @@
-"""Tests that the values at places among all pairs equal those of a sorted list, however many pairs there are."""
+"""Tests that differences or ratios of all pairs can be looked up by their place in order, as in a sorted list, however
+many pairs there are."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def same(found: float | None, expected: object, factor: float) -> bool:
 
 
 def of_numbers(value: float | None) -> float | None:
-    """Return the value. If it is so large (above 1e15) that its divisor must have been 0 apart from rounding errors,
-    return None."""
+    """Return the value, or None if it is above 1e15. A value that large means that its divisor is 0 apart from rounding
+    errors."""
     return None if value is None or abs(value) > 1e15 else value
 
 
@@ -225,7 +225,8 @@ def test_sql_gives_what_a_random_expression_means(shape: Shape, seed: int, missi
 
 @pytest.mark.parametrize("condition", ["throughput > 500 ops/s", "errors < 200", "latency.p99[read] > 500 s"])
 def test_points_of_an_axis_go_by_each_hardware_and_workload_of_the_condition(condition: str) -> None:
-    """The result is the same if the points come from a measure. Here, its quotient by itself is 1."""
+    """The result is the same if the points come from a measure. Here, the measure is divided by itself, which
+    gives 1."""
     _, connection = results(3, 0.0, 0.0)
     _, bare = lowered(f"max(threads over threads, when {condition})")
     _, measured = lowered(f"max(threads * (throughput / throughput) over threads, when {condition})")

@@ -1,4 +1,4 @@
-"""Tests what all probes do alike: the loop that reads on a host, and what is made of its readings."""
+"""Tests the common parts of all probes: the loop that reads on a host, and the parsing of its readings."""
 
 from __future__ import annotations
 

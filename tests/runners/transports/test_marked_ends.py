@@ -1,4 +1,4 @@
-"""The end of a command's output is found by its mark, however the output arrives."""
+"""Tests that the end of a command's output is found by its mark, however the output arrives."""
 
 from __future__ import annotations
 
