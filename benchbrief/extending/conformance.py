@@ -483,14 +483,16 @@ def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
-    """Yield copies of a good output, each damaged in a different way. Only the standard output is damaged, or the
-    largest file of a tool that prints nothing."""
-    printed = (whole.stdout, *sorted(whole.directory.iterdir(), key=lambda each: -each.stat().st_size))
-    main = next(each for each in printed if each.stat().st_size and each.name not in ("stderr", "command.txt"))
-    for what, text in _spoilt_texts(main.read_text(encoding="utf-8", errors="replace")):
+    """Yield copies of a good output, each damaged in a different way: what the tool printed, and the files that it
+    wrote."""
+    kept = (each for each in whole.directory.iterdir() if each.is_file())
+    names = [each.name for each in kept if each.name not in ("stderr", "command.txt")]
+    texts = {name: (whole.directory / name).read_text(encoding="utf-8", errors="replace") for name in names}
+    for what, _ in _spoilt_texts(""):
         copy = folder / what.split()[-1]
         shutil.copytree(whole.directory, copy)
-        (copy / main.name).write_text(text, encoding="utf-8")
+        for name, text in texts.items():
+            (copy / name).write_text(dict(_spoilt_texts(text))[what], encoding="utf-8")
         yield f"{what} one", replace(whole, directory=copy)
     yield "one of a tool that failed", replace(whole, exit_code=1)
     yield "one of a tool that was stopped", replace(whole, exit_code=None)
