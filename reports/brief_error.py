@@ -12,7 +12,7 @@ class ReportError(BenchError):
 
 
 def hides(text: str) -> ReportError:
-    """Return the error about a house style that hides something that a brief must say."""
+    """Return the error for a house style that hides a required part of a brief."""
     return ReportError(
         f"the house style hides what a brief must say: {text}",
         "let its style sheet and its parts show the numbers' origin, limits and footnotes, and where all of it is "

@@ -48,7 +48,7 @@ class SheetRow:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether a brief may keep its claim, which it may not if the repeats decide against it. Return None if
+        """Return whether a brief may keep the claim. It may not if the repeats decide against the claim. Return None if
         the claim has no value."""
         if self.verdict.state == "missing":
             return None

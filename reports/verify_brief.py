@@ -77,12 +77,12 @@ class Edited:
 @dataclass(frozen=True)
 class FinishedBrief:
     """A brief as it was read. `edited` is None if only the side file was given. `whole` says whether an HTML page
-    equals the one recorded in its side file, byte by byte. It is None if that is unknown, as for a PDF, since only the
+    equals, byte by byte, the one recorded in its side file. It is None if that is unknown, as for a PDF, since only the
     marked numbers of a PDF are read. `sha256` is the document's digest, and `side` is the path of its side file with
     its SHA-256. `attached` maps other attachments of a PDF to their SHA-256. `document` says whether this is the brief
-    or its disclosure. `others` maps the documents that belong to it and are in the same folder to their problems, or to
-    "", and `edited` covers their numbers, too. In an office file, `added` are the places of texts with numbers that
-    were added since it was made, and `unread` are the sheets that are too long to read.
+    or its disclosure. `others` maps each document that belongs to it and is in the same folder to its problem, or to ""
+    if it has none. The numbers of these documents are in `edited`, too. In an office file, `added` are the places of
+    texts with numbers that were added since it was made, and `unread` are the sheets that are too long to read.
     """
 
     numbers: NumbersFile
@@ -596,8 +596,11 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 
 
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
-    """Yield the numbers that texts and tables should have but lack. The file does not say where a text or number that
-    could not be made belongs, so for each of those, one number may be missing anywhere."""
+    """Yield the numbers that texts and tables should have but lack.
+
+    The file says how many texts and numbers could not be made, but not where they belong. So that many texts and
+    numbers may be missing anywhere.
+    """
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
         (queries[query], _known_place(number.at))

@@ -47,8 +47,8 @@ class PartEntry(Node):
 
 
 class OutputsManifest(Node):
-    """The raw outputs that a brief's numbers come from and that the capsule leaves out: how many there are, and the
-    SHA-256 of a list of them in the format of `sha256sum`."""
+    """The raw outputs behind a brief's numbers, which the capsule leaves out. Has their number, and the SHA-256 of a
+    list of them in the format of `sha256sum`."""
 
     files: int
     sha256: str

@@ -18,7 +18,7 @@ _GRID = 4
 """The distance in pixels between the places that are tried, and the size of a cell in the grid of costs."""
 _WIDEST = 170.0
 _TEXT, _MARK, _BAR = 100.0, 20.0, 12.0
-"""The costs of covering a cell of a text, of a line or point, and of a bar."""
+"""The costs of covering a cell of the grid that contains a text, a line or point, or a bar."""
 
 _Spot = tuple[float, float]
 

@@ -187,8 +187,8 @@ def _leader(values: Sequence[float]) -> int | None:
 
 
 def _times(points: Sequence[Sequence[float]], leader: int, words: Words) -> str:
-    """Return how many times as large as the next series the leader is, as a range over all points. Return "" if a value
-    of the next series is not above zero, or if the values are about equal."""
+    """Return the ratio of the leader to the next series as text, as a range over all points. Return "" if a value of
+    the next series is not above zero, or if the values are about equal."""
     next_ones = [max(v for place, v in enumerate(values) if place != leader) for values in points]
     if min(next_ones) <= 0:
         return ""
@@ -556,7 +556,7 @@ def _as_labelled(drawn: DrawnSeries) -> Trace:
 
 
 def _is_ratio(drawn: DrawnSeries) -> bool:
-    """Return whether a series shows how one thing compares with another. Bars from zero do not count."""
+    """Return whether a series shows a ratio of one thing to another. Bars from zero do not count."""
     query = drawn.series.query
     return drawn.trace.mark in ("range", "line", "slope") and query.unit in ("", "1") and bool(query.divides)
 

@@ -30,8 +30,8 @@ MOST_COLOURS = 3 * len(PALETTE)
 
 
 def palette_colour(place: int) -> str:
-    """Return the colour of a place. The palette comes first, then its tints, then its shades. After that, the colours
-    repeat with other shapes and dashes."""
+    """Return the colour of a series by its place. The first places have the palette's colours, the next ones have tints
+    of them, and then come shades. After that, the colours repeat with other shapes and dashes."""
     colour = PALETTE[place % len(PALETTE)]
     mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))

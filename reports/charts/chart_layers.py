@@ -68,8 +68,8 @@ def panel_spec(panel: Panel, font: str) -> Layer:
 
 
 def altair_chart(charts: Sequence[Chart], width: int, height: int, font: str, title: str) -> LayerChart | ConcatChart:
-    """Return the drawing that `draw_chart.py` makes as an altair chart with a title: one chart, or panels side
-    by side."""
+    """Return an altair chart of the drawing that `draw_chart.py` makes, with a title. It is one chart, or several
+    panels side by side."""
     import altair
 
     panels = [_nameless(panel_spec(panel, font)) for panel in arrange(charts, width, height)]

@@ -265,8 +265,8 @@ HIGHEST_ON_SLIDE = 280
 
 
 _CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
-"""For a claim and for a title above a figure: the type size with which `text_width` is as wide as our typeface, and the
-height of a line. Both are in points."""
+"""The type of a claim and of a title above a figure, both in points. The first number is the type size at which
+`text_width` gives the width of our typeface. The second is the height of a line."""
 _MOST_FLAT = 700
 LEAST_PLOT = 152
 """The least height of a plot area in pixels (40 mm)."""

@@ -248,11 +248,12 @@ def figure_csv(
     mark: str = "",
     remarks: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return CSV (RFC 4180) with a header. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those that a value comes from, and `low` and `high` are the ends of its interval over repeats, in its unit. A range
-    has its upper end in a column `to`. `remarks` maps cells to remarks on their values, for example that a searched
-    rate is only known from below. If there are remarks, they get a column. A `mark` (`simulated`, `imported`) becomes a
-    last column of `true`, as in other exports, because the file may be read apart from its brief.
+    """Return CSV (RFC 4180) with a header. Missing values are empty. `repeats` is how many repeats a value comes from,
+    and `cells` lists their cells, separated by blanks. `low` and `high` are the ends of the value's interval over
+    repeats, in its unit. A range has its upper end in a column `to`. `remarks` maps cells to remarks on their values,
+    for example that a searched rate is only known from below. If there are remarks, they get a column. A `mark`
+    (`simulated`, `imported`) becomes a last column of `true`, as in other exports, because the file may be read apart
+    from its brief.
     """
     x_dim = next((d.along for d in drawn if d.along), "point")
     curve = any(d.series.x_query for d in drawn)

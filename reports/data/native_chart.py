@@ -9,10 +9,10 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class NativeSeries:
-    """A series of a chart. `values` belong to the chart's categories or, without categories, to `xs`. A None is a gap.
-    A range goes from `values` to `ends`, and a bracket shows the ratio of two bars; office programs draw neither by
-    themselves. `low` and `high` are the ends of intervals, or None if a value has no interval. `colour` is written as
-    #0072b2. If `right`, the values are in the unit of the right axis. An ideal may extend beyond the chart.
+    """A series of a chart. `values` belong to the chart's categories or, without categories, to `xs`. A value of None
+    is a gap. A range goes from `values` to `ends`, and a bracket shows the ratio of two bars; office programs draw
+    neither by themselves. `low` and `high` are the ends of intervals, or None if a value has no interval. `colour` is
+    written as #0072b2. If `right`, the values are in the unit of the right axis. An ideal may extend beyond the chart.
     """
 
     name: str

@@ -82,8 +82,8 @@ def _claimed(node: Any) -> Iterator[p.Value]:
 
 
 def _rounded(node: Any, toward: Mapping[_Measure, str]) -> Any:
-    """Return a part of a report, with the formats of these measures changed to round in the same direction as the
-    claims."""
+    """Return a part of a report with new formats for these measures. They round numbers in the same direction as the
+    claims do."""
     if isinstance(node, tuple):
         made = tuple(_rounded(each, toward) for each in node)
         return made if any(new is not old for new, old in zip(made, node, strict=True)) else node

@@ -185,7 +185,8 @@ class ReportedCell(NamedTuple):
 
 
 class ReportedFact(NamedTuple):
-    """A fact about a host, database, tool or hardware, which is its `kind` (see `results/store/store_schema.py`)."""
+    """A fact. Its `kind` says whether it is about a host, a database, a tool or hardware (see
+    `results/store/store_schema.py`)."""
 
     kind: str
     hardware: str | None

@@ -235,7 +235,7 @@ def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequenc
 
 
 def _has_one_point(series: p.Series, results: Results) -> bool:
-    """Return whether a series has at most one value along its axis, at the same place for each colour."""
+    """Return whether all values of a series are at one place along its axis."""
     if series.x_dim is None or series.x_dim not in series.query.dims:
         return False
     at = series.query.dims.index(series.x_dim)

@@ -301,7 +301,7 @@ class FigureRow:
 @dataclass(frozen=True)
 class FormulaView:
     """A formula. `steps` are the right sides of its equation: first in words, then in numbers, and at last the result.
-    `title` tells what it computes."""
+    `title` says what it computes."""
 
     title: str
     name: str

@@ -220,8 +220,8 @@ def _crowded(results: Results) -> Iterator[ResultLimit]:
 
 
 def _beside_servers(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for measurements with load generator and server on one machine. There, each takes time from the
-    other, and other programs can't be recognized."""
+    """Yield a limit for measurements with load generator and server on one machine. There, each takes processor time
+    from the other, and work by other programs can't be recognized."""
     if is_imported(results):
         return
     shared = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}

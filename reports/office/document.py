@@ -88,8 +88,8 @@ _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 broken anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
-"""Stands for the colour of text on the first page's band. Also the background, the text colour and the type size of the
-tag there, which gives the origin of the numbers."""
+"""A name for the colour of text on the first page's band. The other three are the background, the text colour and the
+type size of the tag there, which gives the origin of the numbers."""
 _TAG_PAD = 4.0
 """The space around the text of the tag."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53

@@ -33,7 +33,7 @@ class PointsTable:
 
     `count` is the number of rows, and `left_out` is the number of columns that did not fit. The first `printed` rows
     are for print, which are all rows except those whose numbers were not published. The columns from `named` up to
-    `places` tell what a row is about.
+    `places` say what a row is about.
     """
 
     columns: tuple[PointColumn, ...]

@@ -24,10 +24,8 @@ its full height."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares for a brief of one page. The first few are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
-"""The blank share of a page that counts as much, the share that counts as even worse, and the filled share below which
-a last page is short. The first is stricter than the third of a page that is promised, because the end of a page is
-estimated.
-"""
+"""The blank shares of a page that count as much and as too much, and the filled share below which a last page is short.
+The first is stricter than the third of a page that is promised, because the end of a page is estimated."""
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4

@@ -446,7 +446,7 @@ def _require_language(report: Report) -> None:
 
 def _stem(view: ReportView, report: Report) -> str:
     """Return the name of the files without language and suffix. A file may be copied out of the run's folder, so its
-    name tells if the numbers were not measured."""
+    name shows if the numbers were not measured."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     return stem + ("-simulated" if view.simulated else "") + ("-imported" if view.imported else "")
 

@@ -284,8 +284,8 @@ def automatic(value: float) -> str:
 
 
 ROUNDED: Mapping[str, Literal["down", "up"]] = {"\N{DOWNWARDS ARROW}": "down", "\N{UPWARDS ARROW}": "up"}
-"""The marks that stand before a format and make it round numbers in one direction only, as a claim about them needs.
-Specs cannot contain these marks."""
+"""The marks before a format that make it round numbers in one direction only, as a claim about the numbers needs. Specs
+cannot contain these marks."""
 
 
 def formatted(value: float, spec: str, unit: str) -> str:
@@ -344,8 +344,10 @@ def exact_percent(share: float) -> str:
 
 
 _SET_CLOSE = {"%": 8, "倍": math.inf}
-"""The units that follow a number without a blank. Each has the version of the printing rules from which that is so in
-all languages. In Japanese, it is so from version 7, and from version 8 for every unit that is a Japanese word."""
+"""The units that follow a number without a blank. Each has the first version of the printing rules that leaves out the
+blank in all languages. In Japanese, version 7 already leaves it out for these units, and version 8 for every unit that
+is a Japanese word.
+"""
 _JAPANESE_WORD = re.compile("[ァ-ヺ一-鿿]")
 
 

@@ -191,8 +191,9 @@ class _Writer:
         return _is_open(verdict) or (verdict.is_said and verdict.is_mixed and verdict.claim.takes_best)
 
     def _beside_others(self, verdict: ClaimVerdict, before: Sequence[_Part], after: Sequence[_Part]) -> ClaimVerdict:
-        """Return a verdict for a title, without what the rest of the title says: the base of comparison, or that a
-        claim was measured once. If several claims of the title were measured once, only the last one says so."""
+        """Return a verdict for a title, without information that the rest of the title gives: the base of comparison,
+        or that a claim was measured once. If several claims of the title were measured once, only the last one says so.
+        """
         others = [self.verdicts[part.claim] for part in (*before, *after) if isinstance(part, p.Said)]
         texts = [part for part in (*before, *after) if isinstance(part, str)]
         texts += [each.claim.base for each in others if each.is_said and each.claim.named]
@@ -203,8 +204,9 @@ class _Writer:
         return replace(verdict, state="absolute") if verdict.state == "once" and "once" in later else verdict
 
     def _with_open_ones_once(self, parts: Sequence[_Part]) -> tuple[list[_Part], Sequence[ClaimVerdict]]:
-        """Return the parts of a text changed so that open claims are named in one place only, and the claims whose own
-        places were removed. A place is removed if it is a whole sentence, or is joined to the text before it."""
+        """Return the parts of a text, changed so that open claims are named in one place only. Also return the claims
+        whose own places were removed. A place is removed if it is a whole sentence, or is joined to the text before it.
+        """
         found, gone = list[_Part](), list[ClaimVerdict]()
         is_first, behind = True, 0
         for at, part in enumerate(parts):

@@ -26,8 +26,10 @@ from benchbrief.reports.words.brief_words import Words
 _GAP = 0.9
 """The smallest gap between two columns, in multiples of the type size."""
 _FIRST, _NAMES = 0.34, 0.45
-"""The largest share of the width that the column of row names may take from the numbers for a long word, and for whole
-names before heads and texts are put on one line."""
+"""Two limits on the width of the column of row names, as shares of the table's width. The first is for its longest
+word, which may take room from the numbers. The second is for whole names, which get their room before heads and texts
+are put on one line.
+"""
 _HEAD = 14.0
 """The greatest width, in multiples of the type size, of a head that stays on one line if there is room."""
 _SMALLEST, _LEGIBLE = 0.7, 7.0
