@@ -152,16 +152,23 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def claims_sheet(
+def claims_in_briefs(
     plan: Plan, store: AskedStore, judged: Mapping[str, Sequence[ClaimVerdict]] = MappingProxyType({})
 ) -> list[SheetRow]:
-    """Return the claims of each brief, and then the claims that no brief makes, with details in English. `judged` has
-    the verdicts that are already known, by the name of their brief. Raises RunnerError."""
+    """Return the claims of each brief, with details in English. `judged` has the verdicts that are already known, by
+    the name of their brief. Raises RunnerError."""
     rows: list[SheetRow] = []
     for report in plan.reports:
         results = Results(plan, store, words_of(report))
         verdicts = judged[report.name] if report.name in judged else claims_of(report, results)
         rows += sheet_of(report, verdicts, results, CATALOGUES["en"])
+    return rows
+
+
+def claims_sheet(plan: Plan, store: AskedStore) -> list[SheetRow]:
+    """Return the claims of each brief, and then the claims that no brief makes, with details in English. Raises
+    RunnerError."""
+    rows = claims_in_briefs(plan, store)
     said = {row.verdict.claim.name for row in rows}
     results = Results(plan, store, CATALOGUES["en"])
     if rest := [claim for claim in plan.claims if claim.name not in said]:

@@ -70,9 +70,9 @@ def claims_of_briefs(
     Otherwise, its claims are judged now. Raises RunnerError."""
     if not plan.claims:
         return []
-    from benchbrief.reports.claims_sheet import claims_sheet
+    from benchbrief.reports.claims_sheet import claims_in_briefs
 
-    return [row for row in claims_sheet(plan, results, judged) if row.brief]
+    return claims_in_briefs(plan, results, judged)
 
 
 class Briefs(NamedTuple):
