@@ -265,6 +265,8 @@ class _Galley:
         self.last_section: list[str] = []
         self._lead = self._rest = 0
         """The indices of the atoms before the lead, and before the part after the lead."""
+        self._limits = range(0)
+        """The indices of the atoms of the line on limits, which comes before the first figure wherever that is."""
         self._begun: list[Any] = []
         self._ended: list[Any] = []
         for page, flow in enumerate(flows):
@@ -314,7 +316,9 @@ class _Galley:
                 moved, following = replace(self.atoms[at], may_break=True), self.atoms[at + 1 :]
                 if following:
                     following[0] = replace(following[0], may_break=True)
-                yield place, [*self.atoms[:to], moved, *self.atoms[to:at], *following]
+                limits = [self.atoms[one] for one in range(to, at) if one in self._limits]
+                others = [self.atoms[one] for one in range(to, at) if one not in self._limits]
+                yield place, [*self.atoms[:to], *limits, moved, *others, *following]
 
     def fitted_slides(self) -> dict[str, float]:
         """For each figure that is alone on its slide, return the share of its height at which it fills the slide. This
@@ -392,6 +396,7 @@ class _Galley:
 
     def _walk(self, box: Any, page: int) -> None:
         """Add the atoms of a box on this page."""
+        first = len(self.atoms)
         before = page > 0 and box.element in self._elements[page - 1]
         after = page + 1 < len(self._elements) and box.element in self._elements[page + 1]
         line = type(box).__name__ == "LineBox"
@@ -419,6 +424,8 @@ class _Galley:
             kinds = () if box.element is None else box.element.get("class", "").split()
             if {"band", "headline"} & set(kinds):
                 self._lead = self._rest = len(self.atoms)
+            elif "limits-line" in kinds:
+                self._limits = range(first, len(self.atoms))
             elif "opening" in kinds:
                 self._rest = len(self.atoms)
 
