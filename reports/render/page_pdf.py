@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
-from benchbrief.reports.render.remembered_lines import once_a_style, remembering_lines, with_memory
+from benchbrief.reports.render.remembered_lines import once_a_sheet, once_a_style, remembering_lines, with_memory
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:
@@ -158,11 +158,12 @@ def to_pdf(
     options = {"pdf_variant": "pdf/ua-1", "pdf_tags": True}
 
     def laid_out(page: str) -> Any:
-        document = weasyprint.HTML(string=page, url_fetcher=_fetcher()).render(**options)
+        document = weasyprint.HTML(string=page, url_fetcher=_fetcher()).render(typefaces, **options)
         pages[id(document)] = page
         return document
 
     pages: dict[int, str] = {}
+    typefaces = weasyprint.text.fonts.FontConfiguration()
     with remembering_lines():
         document = laid_out(html)
         if redraw:
@@ -300,4 +301,5 @@ def _weasyprint() -> Any:
     for module in (weasyprint.layout.inline, weasyprint.layout.preferred):
         module.split_first_line = with_memory(module.split_first_line)
     weasyprint.layout.inline.strut = once_a_style(weasyprint.layout.inline.strut)
+    weasyprint.css.CSS = once_a_sheet(weasyprint.css.CSS)
     return weasyprint

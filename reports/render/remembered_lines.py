@@ -1,4 +1,4 @@
-"""Remembers the lines into which the PDF writer breaks texts.
+"""Remembers the lines into which the PDF writer breaks texts, and the style sheets that it parses.
 
 A brief is laid out several times, with figures of other heights, and its columns and tables even more often. Most of
 their lines are the same each time, and finding the lines takes most of the time.
@@ -6,7 +6,7 @@ their lines are the same each time, and finding the lines takes most of the time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -63,6 +63,35 @@ def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return known[name]
 
     return remembered
+
+
+def once_a_sheet(parse: Callable[..., Any]) -> Callable[..., Any]:
+    """Return WeasyPrint's `CSS` with each page's first style sheet cached in the configuration of typefaces, so that
+    pages with the same configuration share it. A sheet that defines counters or colour profiles is parsed again."""
+
+    def remembered(**given: Any) -> Any:
+        known = vars(given["font_config"]).setdefault("remembered_sheets", {})
+        key, defined = (given.get("string"), given["media_type"]), _defined(given)
+        rules, layers = given["page_rules"], given["layers"]
+        if rules or layers:  # of a sheet before this one
+            return parse(**given)
+        if key not in known:
+            sheet = parse(**given)
+            if _defined(given) == defined:
+                known[key] = sheet, tuple(rules), tuple(layers)
+            return sheet
+        sheet, its_rules, its_layers = known[key]
+        rules += its_rules
+        layers += its_layers
+        sheet = copy(sheet)
+        sheet.page_rules, sheet.layers = rules, layers
+        return sheet
+
+    return remembered
+
+
+def _defined(given: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    return tuple(dict(given[name] or {}) for name in ("counter_style", "color_profiles"))
 
 
 @once_a_style

@@ -35,6 +35,27 @@ def test_a_page_of_remembered_lines_is_that_of_lines_found_anew() -> None:
         assert _drawn() == found, "drawing a page changes nothing of what is remembered"
 
 
+def test_pages_with_one_configuration_of_typefaces_share_their_style_sheet() -> None:
+    weasyprint = page_pdf._weasyprint()
+    typefaces = weasyprint.text.fonts.FontConfiguration()
+    css = "@page { size: 90px 70px; margin: 0 } @layer a { p { margin: 7px } } p { margin: 0 }"
+
+    def places(page: str) -> list[tuple[float, ...]]:
+        document = weasyprint.HTML(string=page).render(typefaces)
+        boxes = [box for each in document.pages for box in each._page_box.descendants()]
+        return [(document.pages[0].width, box.position_x, box.position_y, box.width) for box in boxes]
+
+    def shared() -> int:
+        return len(vars(typefaces)["remembered_sheets"])
+
+    page = f"<style>{css}</style><p>one</p><style>p {{ color: red }}</style><p>two</p>"
+    assert places(page) == places(page)
+    assert shared() == 1, "the first sheet of the page, which the second page has, too"
+    assert places(page.replace("70px", "60px"))[0][0] == 90
+    places(f"<style>{css} @counter-style x {{ system: cyclic; symbols: '*' }}</style>")
+    assert shared() == 2, "a sheet of counters is none to share"
+
+
 def test_lines_are_remembered_for_one_style_and_width_within_the_block_alone() -> None:
     asked: list[tuple[Any, ...]] = []
 
