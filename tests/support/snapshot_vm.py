@@ -41,9 +41,9 @@ TRY = """
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from benchbrief.extending.snapshot_trials import try_promises
-with TemporaryDirectory() as folder:
-    print(try_promises(sys.argv[1], Path(folder)))
+from benchbrief.extending import snapshot_trials
+with TemporaryDirectory() as folder, snapshot_trials.trial_place(sys.argv[1], Path(folder)) as place:
+    print(getattr(snapshot_trials, sys.argv[2])(place))
 """
 LOAD = """
 set -e
@@ -78,12 +78,12 @@ class Machine:
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
 
-    def tried(self, name: str) -> str:
-        """Try an extension as `bench extensions try` does, on a small file system in a file. Returns what is wrong."""
+    def tried(self, name: str, promise: str) -> str:
+        """Try a promise as `bench extensions try` does, on a small file system in a file. Returns how it is broken."""
         code = ("tar", "-C", REPOSITORY / "src", "--exclude=*.pyc", "-chz", "benchbrief")
         packed = subprocess.run(code, check=True, capture_output=True).stdout
         subprocess.run([*self._ssh("root"), "tar -C /opt -xz"], input=packed, check=True, timeout=600)
-        return self.sh('PYTHONPATH=/opt python3 -c "$1" "$2"', TRY, name)
+        return self.sh('PYTHONPATH=/opt python3 -c "$1" "$2" "$3"', TRY, name, promise)
 
     def _ssh(self, user: str) -> tuple[str, ...]:
         return "ssh", "-F", str(self.home / ".ssh" / "config"), f"{user}-vm"
