@@ -14,7 +14,7 @@ from benchbrief.reports.data.view_model import FactsView, TextView
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
 from benchbrief.reports.office.slide_blocks import BlockWriter
 from benchbrief.reports.office.slide_cards import add_box
-from benchbrief.reports.office.slide_look import AIR, LINE_LESS, READ_PT, RULE, TEXT_PT
+from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, READ_PT, RULE, TEXT_PT
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, title_size
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import height_of_all
@@ -30,6 +30,8 @@ _METHOD_PT = (18.0, 17.0, READ_PT, _LEAST_COLUMN_PT)
 """The type sizes that the method may have, the largest first."""
 _COLUMN_GAP, _RULE_TOP = 48.0, 36.0
 """The space between columns, and the place where the line between them begins."""
+_LEAST_REST = 2.0
+"""The least height of what follows a title that is a sentence, in multiples of its type."""
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
 """The first sentence of a text becomes the title of its slide if it has at most this many lines in this type size."""
 _ENDS_TERM = re.compile(r"[:\uff1a]$")
@@ -60,8 +62,9 @@ class TopicWriter(BlockWriter):
 
     def write_topic(self, topic: Topic) -> None:
         """Write a topic on a slide of its own. If the topic begins with a short sentence, that becomes the title."""
-        width = self.masters.content.width
-        if topic.claim and self.lines_at(topic.claim, replace(self.content, width=width), _CLAIM_PT) <= _CLAIM_LINES:
+        fits = self.lines_at(topic.claim, self.masters.content, _CLAIM_PT) <= _CLAIM_LINES
+        rest = height_of_all(topic.rest, self.masters.content.width, LARGE_PT)
+        if topic.claim and fits and rest > _LEAST_REST * LARGE_PT:
             head = str(plain_text(escape(topic.head)))
             self.flow(topic.claim, topic.rest, topic="" if head == self.view.title else head, notes=topic.notes)
         else:

@@ -377,13 +377,18 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return slides like `slides_of`, but with each text on a slide of its own. Short texts that come after the first
-    figure, table or box share a slide, and facts follow at the end."""
+    """Return slides like `slides_of`, but with each text on a slide of its own, or below the table right before it if
+    the text has only a line or two. Short texts that come after the first figure, table or box wait for the last one,
+    and facts follow at the end."""
     found: list[Slide] = []
     waiting: list[Slide] = []
     slides = _slides(blocks)
-    for slide in slides:
-        if slide.blocks and not holds_facts_alone(slide):
+    for before, slide in zip((None, *slides), slides, strict=False):
+        if before and found and before is found[-1] and _explains(slide, before):
+            first, *others = slide.texts
+            html = Markup(str(first.html).replace("<p>", f"<p><b>{slide.head}</b> ", 1))  # noqa: S704  # was HTML before
+            found[-1] = replace(before, after=(replace(first, html=html), *others))
+        elif slide.blocks and not holds_facts_alone(slide):
             if not _is_short(waiting):
                 found += waiting
                 waiting.clear()
@@ -395,6 +400,16 @@ def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
     return (*found, *waiting, *(slide for slide in slides if holds_facts_alone(slide)))
 
 
+def _explains(text: Slide, before: Slide) -> bool:
+    """Return whether a text is so short that the slide before it has room for the text below its only table."""
+    match before:
+        case Slide(blocks=(TableView(),), after=()) if not text.blocks:
+            return 0 < _lines(text.texts, _SLIDE_WIDTH) <= _ONE_OR_TWO
+    return False
+
+
+_ONE_OR_TWO = 2.5
+"""The most lines of a text that explains a table."""
 _SHORT = 8.0
 """The most lines of a short text, which would leave a slide of its own mostly empty."""
 

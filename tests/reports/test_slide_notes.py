@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from benchbrief.reports.data.view_model import Footnote
+from benchbrief.reports.data.view_model import Footnote, SectionView, TableView, TextView
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_notes import SlideNotes, marks_in
+from benchbrief.reports.office.slide_texts import claim_of
 from benchbrief.reports.office.slide_topics import Topic, side_by_side
+from benchbrief.reports.view.arrange_elements import single_slides_of
 
 _THIRD = Markup('Saturated<sup><a href="#note-3">c</a></sup>')
 
@@ -27,3 +29,22 @@ def test_a_longer_topic_has_the_wider_column() -> None:
     assert columns is not None
     assert columns.share < 0.5
     assert side_by_side([short, long], 800.0, 20.0) is None
+
+
+def test_a_text_begins_with_a_title_of_one_sentence() -> None:
+    said = TextView(Markup("<p>Disks do <b>8.7X</b> the work, at 4.0 W. That is all.</p><p>See.</p>"))
+    claim, rest = claim_of([said])
+    assert claim == "Disks do <b>8.7X</b> the work, at 4.0 W"
+    assert [each.text for each in rest] == ["That is all.", "See."]
+    assert claim_of([TextView(Markup("<p>One sentence that has nothing after it.</p>"))]) == ("", ())
+    assert claim_of([TextView(Markup("<ul><li>A list. Of two sentences.</li></ul>"))]) == ("", ())
+
+
+def test_a_line_about_a_table_stands_below_it_and_a_longer_text_does_not() -> None:
+    table = TableView(1, "Rates", "", (), (), (), None, (), (), ())
+    short, long = (
+        SectionView("Why", 2, "why", (TextView(Markup("<p>{}</p>").format("So it is. " * n)),)) for n in (3, 60)
+    )
+    (slide,) = single_slides_of([table, short])
+    assert [text.html for text in slide.after] == [f"<p><b>Why</b> {'So it is. ' * 3}</p>"]
+    assert [slide.after for slide in single_slides_of([table, long])] == [(), ()]
