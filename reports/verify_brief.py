@@ -741,11 +741,11 @@ def describe_change(then: CellEntry | None, now: CellEntry | None) -> str:
 
 
 def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[str, str | None]:
-    """Return the problems of the raw outputs behind the numbers: those whose digests differ from the journal's.
+    """Return the problem of each raw output behind the numbers, or None if its digest equals the journal's.
 
-    These are the outputs of the cells that the plan's report and the file's numbers need, the outputs of held-out
-    repeats, the table from which numbers were imported and, if the journal has no digest, the outputs that the file
-    names.
+    This covers the outputs that the file names, the outputs of other cells that the plan's report and the file's
+    numbers need, the outputs of held-out repeats, and the table from which numbers were imported. If the journal has no
+    digest of an output, the file's digest is used.
     """
     from benchbrief.results.imports.keep_import import SHARED, shared_name
     from benchbrief.results.ingest.run_evidence import read_evidence

@@ -24,8 +24,8 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell as seen by one of its load generators, together with the plan's objects that it names and with what was
-    found out at run time.
+    """A cell as seen by one of its load generators. It has the objects of the plan that the cell names, and facts that
+    were found at run time.
 
     `load_host` is that load generator's host, or None if the cell has only one load generator.
     """

@@ -34,7 +34,7 @@ _LONGEST_S = 24 * 3600.0
 removed."""
 _MAX_LINE = 10_000
 _STEPPED_S = 0.25
-"""The clock counts as set if its time differs by more than this many seconds from the time computed by the time since
+"""The clock counts as set if it differs by more than this many seconds from a time that is computed from the time since
 boot. The kernel's slewing affects both alike. The time since boot is known to hundredths of a second, and a busy host
 may pause between the two readings.
 """

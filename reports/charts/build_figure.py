@@ -153,8 +153,8 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
 
 
 def _finding(compared: Sequence[DrawnSeries], words: Words) -> str:
-    """Return a phrase for the series that is highest at the points that all series share, or "" if fewer than half of
-    the points are shared."""
+    """Return a phrase that names the highest series. Only the points that all series share are compared. If these are
+    fewer than half of the points, return ""."""
     values = [{k: p.y for k, p in zip(d.labels, d.trace.points, strict=True) if p.y is not None} for d in compared]
     keys = list(dict.fromkeys(label for d in compared for label in d.labels))
     common = [key for key in keys if all(key in of_one for of_one in values)]

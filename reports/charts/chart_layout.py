@@ -176,8 +176,8 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal: those of a single series of ranges are, unless they lie around 1, and
-        others are if their categories' names would be cut off below upright bars."""
+        """Return whether the bars are horizontal. The bars of a single series of ranges are, unless the ranges lie
+        around 1. Other bars are if their categories' names would be cut off below upright bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots:

@@ -352,8 +352,8 @@ class Results:
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no value is expected at these keys, which include a load, because none of its cells was needed
-        or because the adaptive ramp did not choose this load."""
+        """Return whether no value is expected at these keys, which include a load. This is so if none of the load's
+        cells was needed, or if the adaptive ramp did not choose the load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)

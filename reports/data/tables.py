@@ -119,8 +119,8 @@ class Columns:
         }
 
     def decimals_beside(self, values: Iterable[float | None], scale: Scale) -> int:
-        """Return the decimals for a figure's numbers in `scale`: as many as in the tables that a reader compares them
-        with or, without such a table, enough for three digits of the smallest number."""
+        """Return the decimals for a figure's numbers in `scale`. They are as many as in the tables that a reader
+        compares the figure with. Without such a table, they are enough for three digits of the smallest number."""
         own = _of_sizes(scale, values)
         tables = [other.decimals for other in filter(own.compares, self._all)]
         fewer = max(0, 2 - magnitude(own.least)) if math.isfinite(own.least) else 0

@@ -1,7 +1,7 @@
 """Fills the pages of a document, by changing the heights of figures and by moving the first figure to the first page.
 
-A layout is divided into atoms, which no page break splits: lines, rows of tables, figures. From their heights, the
-module estimates where pages would end if the figures had other heights, so that only the best choice is laid out again.
+A layout is divided into atoms, which no page break splits: lines, rows of tables, figures. From the atoms' heights, the
+module estimates where pages would end if the figures had other heights. Only the best choice is laid out again.
 """
 
 from __future__ import annotations

@@ -231,8 +231,8 @@ def _contradictions(results: Results, *, detailed: bool) -> Iterator[Notice]:
 
 
 def _expectations(results: Results) -> Iterator[Notice]:
-    """Yield a notice for expectations that fail, one for those without a value, one for those that fail although the
-    repeats do not decide them, and one for those that hold although the repeats do not decide them."""
+    """Yield up to four notices on expectations: on those that fail, on those without a value, and on those that fail or
+    hold although the repeats do not decide them."""
     if run_row(results)["simulated"]:  # its numbers decide nothing
         return
     words, found = results.words, judge_expectations(results)

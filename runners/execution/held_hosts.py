@@ -79,8 +79,8 @@ class Claimed(NamedTuple):
     away: dict[str, RunnerError]
 
     def remarks(self, plan: Plan, ahead: Sequence[Cell]) -> Iterator[j.Remark]:
-        """Yield remarks about claims that were taken over and hosts that could not be claimed, so that the user can
-        stop the run and fix the hosts."""
+        """Yield remarks about claims that were taken over and hosts that could not be claimed. A user may then stop the
+        run and fix the hosts."""
         for text in self.taken_over:
             yield j.Remark(at=now(), severity="info", text=text)
         if self.away:
@@ -91,7 +91,7 @@ class Claimed(NamedTuple):
 def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> Claimed:
     """Claim all of these hosts, or none.
 
-    If another run holds a host, releases the hosts already claimed, except those that have jobs of ours, and calls
+    If another run holds a host, releases the hosts already claimed, except those that have jobs of ours. It then calls
     `again`, which either raises the error or returns when it is time to try again. A host that can't be claimed for
     another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
     """

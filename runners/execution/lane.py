@@ -47,8 +47,8 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
     was on time, or that has no offered load.
 
     A load generator with a fixed number of threads falls behind when it waits for replies. From then on it is a closed
-    loop, and only intended latency includes that wait. A load generator that was behind when its measurement began
-    catches up by sending as fast as it can, which is more than was offered.
+    loop, and only intended latency includes that wait. A load generator may already be behind when its measurement
+    begins. It then catches up by sending as fast as it can, which is faster than the offered load.
     """
     if cell.target is None:
         return ""

@@ -1,9 +1,8 @@
 """The folders of a run's lanes, and which folder counts if a lane ran more than once.
 
-A scheduler may run a job twice. Only one of the lane's folders then counts, and it counts as a whole, because the
-numbers that a controller measured there and the cells that it chose belong together. It is the folder with the most
-finished cells or, on a tie, the one that was started last. The others are fenced: nothing in them is counted, and the
-run reports that.
+A scheduler may run a job twice. Only one of the lane's folders then counts. It counts as a whole, because a
+controller's numbers and the cells that it chose belong together. It is the folder with the most finished cells or, on a
+tie, the one that was started last. The others are fenced: nothing in them is counted, and the run reports that.
 """
 
 from __future__ import annotations

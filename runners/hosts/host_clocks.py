@@ -203,7 +203,8 @@ def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput
     """Return the result of `parse` for a job's output, if the tool's clock can be trusted.
 
     `set_s` is by how much the host's clock was set while the job ran. Raises ClockSet if the clock was set, or if the
-    tool claims to have run longer than its job did by the time since boot. Raises BadOutput if `parse` does.
+    tool claims to have run longer than its job. The job is timed by the time since boot. Raises BadOutput if `parse`
+    does.
     """
     seconds = output.ended_at - output.started_at
     took = say.job_took(seconds=figure(seconds, ",.2f"))
@@ -223,7 +224,8 @@ def parse_trusted(tool: str, parse: Callable[[], Measurement], output: JobOutput
 
 
 def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
-    """Raise BadOutput if the warm-up's tool failed, or if its job was shorter than `warm_up_s` by the time since boot.
+    """Raise BadOutput if the warm-up's tool failed, or if its job was shorter than `warm_up_s`. The job is timed by the
+    time since boot.
 
     Raises ClockSet instead if the clock was set during a job that was too short.
     """

@@ -61,8 +61,8 @@ from benchbrief.runners.journal.secret_masking import Masking
 from benchbrief.runners.seams import JobState
 
 _CLOCK_SET_S = 0.05
-"""A clock counts as set if the seconds that it counted between two readings differ from those since boot by more than
-this many, plus the errors of both readings."""
+"""How many seconds the clock and the time since boot may differ between two readings, apart from the errors of both
+readings. If they differ by more, the clock counts as set."""
 _READ_S = 0.2
 """If a job does not record when it read the time since boot, it may have done so up to this many seconds after it read
 the clock."""

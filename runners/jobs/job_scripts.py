@@ -1,8 +1,8 @@
 """The shell scripts of detached jobs and claims. `runners/jobs/detached_jobs.py` describes the files that they keep on
 a host.
 
-`with_values` sets the variables that each script names. The scripts need `sh`, `setsid` and `flock`. A script that
-changes the names in the root directory holds a lock on that directory, so that the directory can be removed when it is
+`with_values` sets the variables that each script names. The scripts need `sh`, `setsid` and `flock`. A script holds a
+lock on the root directory while it changes the names in it. This makes it safe to remove the directory when it is
 empty.
 """
 

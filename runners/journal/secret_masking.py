@@ -3,8 +3,8 @@
 A character of a secret may be written plainly, percent-encoded in upper or lower case, as an escape of Go, Java, JSON,
 Python or C, as an HTML entity, or, beyond ASCII, as a wrong character set decodes it. Each character may have a
 different form. The whole secret may be in base64 or in hexadecimal digits. The patterns are POSIX extended regular
-expressions over bytes, which Python reads in the same way, so that `sed` on a host masks exactly what the controller
-masks.
+expressions over bytes. Python reads them in the same way, so `sed` on a host masks exactly the same texts as the
+controller.
 """
 
 from __future__ import annotations
@@ -376,9 +376,9 @@ def _words(value: str) -> Iterator[str]:
 
 
 KNOWN = Known()
-"""The secrets of this process. They are module state because each error masks its text where the error is made, so that
-no place that shows or keeps the text can forget to do so. Errors are made in all parts of benchbrief, in extensions and
-in any thread, even before a run begins. Otherwise, all of these would have to pass an object along.
+"""The secrets of this process. They are module state because each error masks its own text when it is made. No code
+that shows or keeps the text can then forget to mask it. Errors are made in all parts of benchbrief, in extensions and
+in any thread, even before a run begins. Without module state, all of this code would have to pass an object along.
 """
 
 

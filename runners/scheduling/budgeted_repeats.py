@@ -168,7 +168,8 @@ class ExpectedTimes:
         return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
-        """Return how many times as long this reset is planned to take as one that was already seen, or 1 if unknown."""
+        """Return a reset's planned time divided by the planned time of a reset that the run has seen, or 1 if
+        unknown."""
         theirs_s = self._planned.get(self._key(seen.cell, seen.work), 0.0)
         return planned_s / theirs_s if planned_s and theirs_s else 1.0
 

@@ -188,7 +188,7 @@ class Searches:
         return say.knee_found(load=load_text(search.ended.knee, search.ended.axis))
 
     def refuse_undecided(self, cell: Cell) -> None:
-        """Raise RunnerError if the cell's search can no longer be decided, which makes measuring the cell useless."""
+        """Raise RunnerError if the cell's search can no longer be decided. Measuring the cell would then be useless."""
         search = self._by_cell.get(cell.id)
         if search is not None and search.failure:
             raise RunnerError(say.search_stopped(what=search.failure))

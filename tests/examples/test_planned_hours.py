@@ -31,8 +31,8 @@ def test_a_lab_spec_takes_no_longer_than_planned(name: str) -> None:
 
 
 RATIOS = {"power_efficiency": 2.97, "cluster_shrink": 3.61, "price_performance": 1.0}
-"""How many times as long as the plan a script takes if it loads as YCSB's guide recommends. These ratios are also in
-benchmarks/README.md."""
+"""The time of a script that loads as YCSB's guide recommends, as a multiple of the planned time. These ratios are also
+in benchmarks/README.md."""
 
 
 @pytest.mark.parametrize("name", RATIOS)

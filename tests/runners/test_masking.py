@@ -1,4 +1,5 @@
-"""Tests that every form in which a tool may write a secret is masked, here and on a host, and that no figure is."""
+"""Tests that every form in which a tool may write a secret is masked, on the controller and on a host. Figures are not
+masked."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The rules that fio's output must keep.
 
-The rules follow fio's source (`stat.c`, `io_u.c`). If an I/O is in flight when a ramp ends, fio may count it as
-submitted but not as completed, or as completed but not as submitted. The two counts may therefore differ by the queue
-depth.
+The rules follow fio's source (`stat.c`, `io_u.c`). If an I/O is in flight when a ramp ends, fio may count only its
+submission or only its completion. The two counts may therefore differ by the queue depth.
 """
 
 from __future__ import annotations

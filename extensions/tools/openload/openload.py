@@ -1,9 +1,9 @@
 """openload, the project's own load generator. `loadgen/README.md` describes its interface.
 
 openload fixes its schedule before the first operation, so a slow reply never delays the next operation. It counts
-latencies both from when an operation was due and from when it was sent. openload also judges itself: if its numbers
-would describe the generator and not the system, or if its queue dropped more operations than the spec accepts, the run
-ends with a refusal and is not a measurement.
+latencies both from when an operation was due and from when it was sent. openload also judges itself. It refuses a run
+if its numbers would describe the generator and not the system, or if its queue dropped more operations than the spec
+accepts. A refused run is not a measurement.
 """
 
 from __future__ import annotations

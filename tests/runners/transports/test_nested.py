@@ -1,5 +1,5 @@
-"""Tests that files in a place that a command enters are read as they arrive, by a process that Ctrl-C does not
-reach."""
+"""Tests reading files in a place that a command enters, such as a namespace. They are read as they arrive, and Ctrl-C
+does not reach the process that reads them."""
 
 from __future__ import annotations
 
