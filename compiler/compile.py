@@ -428,7 +428,7 @@ def no_collection() -> Iterator[None]:
 class CheckedTime:
     """The estimated wall time of a run with its brief, in seconds, and how often the run loads data.
 
-    `at_most` tells whether the run may end before its last point or repeat.
+    `at_most` says whether the run may end before its last point or repeat.
     """
 
     total_s: float

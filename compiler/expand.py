@@ -60,9 +60,10 @@ Pair = tuple[str, Levels]
 def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
     """Return each workload at each combination of levels, in the order in which one hardware group runs them.
 
-    This is the order of the spec, in which all workloads at one combination come before those at the next, unless
-    another order needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data set.
-    In the last of them, workloads that read come first, then those that update, then those that insert.
+    Usually, this is the order of the spec: all workloads at one combination come before those at the next. Another
+    order is used if it needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data
+    set. Within a data set, the last of them puts workloads that only read first, then workloads that update, then
+    workloads that insert.
     """
     pairs = tuple((workload, levels) for levels, workload in product(matrix.levels, matrix.experiment.workloads))
     if matrix.experiment.order == "random" or len(pairs) == 1:
@@ -112,7 +113,7 @@ def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
 
 
 class DataAt(NamedTuple):
-    """A place for data, and the data in it (None if the place is empty). If places and data are equal, so is their
+    """A place for data, and the data in it (None if the place is empty). If two of these are equal, so is their
     `Dataset.hash`, which takes longer to compute."""
 
     place: tuple[object, ...]
@@ -541,8 +542,8 @@ class _Block:
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
     """Estimate the seconds that a tool takes to load the data from a number of hosts.
 
-    The workload's own number of threads is ignored if there are 0 hosts, and for a measured load, which has the threads
-    of its cell.
+    The workload's own number of load threads is ignored for a measured load, which uses its cell's threads, and if
+    `hosts` is 0.
     """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):

@@ -1,4 +1,4 @@
-"""Checks a plan by the engines and load generators of other packages, through the `check` of their specs.
+"""Lets the engines and load generators of other packages check a plan, by the `check` functions that their specs name.
 
 The checks run while somebody types, so they have little time. An exception in a check becomes a warning, and stops
 nothing.
@@ -51,7 +51,7 @@ def check_by_extensions(plan: Plan, asked: Iterable[tuple[EngineSpec | ToolSpec,
 
 
 def _asked(target: str, plan: Plan) -> tuple[list[PlanFinding], str]:
-    """Return the findings of a check, and what went wrong with the check itself, or "" if it went well."""
+    """Return the findings of a check, and the reason why the check itself failed, or "" if it succeeded."""
     too_long = f"it took longer than {_LIMIT_S:g} s"
     if target in hung_checks():
         return [], too_long

@@ -333,8 +333,9 @@ def _folders(package: str) -> tuple[str, ...]:
     """Return the folders of our own extensions of a kind. They take the place of entry points.
 
     Entry points are in a package's metadata, which is written when the package is installed. After a folder is added to
-    a clone or removed from it, they would be wrong until the next installation. In a wheel without the folders, they
-    would name all of them. Nothing else names our own extensions, just as nothing names those of other packages.
+    a clone or removed from it, its entry points would be wrong until the next installation. In a wheel without some of
+    the folders, the entry points would still name all of them. Nothing else in benchbrief lists its own extensions, or
+    those of other packages.
     """
     try:
         found = find_spec(package)
@@ -385,7 +386,7 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names that specs use for those of an engine's tools that have a certain ability."""
+    """Return the names that specs use for an engine's tools, but only for tools with a certain ability."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 
@@ -432,7 +433,7 @@ def usual_template() -> str:
 
 
 def stray_errors(driver: str) -> float:
-    """Return the share of a tool's operations that may fail even if the spec allows no errors."""
+    """Return the share of a tool's operations that may fail although the spec allows no errors."""
     spec = TOOL_SPECS.usable(driver)
     return spec.stray_errors if spec else 0.0
 

@@ -195,8 +195,8 @@ def _knees(
 
 
 def _same_levels(wanted: Levels, known: tuple[Levels, ...]) -> Levels | None:
-    """Return the wanted levels if they are known. Otherwise, replace the level of each factor of which only one level
-    is known by that level. Return the result if it is known, or else None."""
+    """Return the wanted levels if they are known. Otherwise, if only one level of a factor is known, use that level
+    instead. Return the result if it is known, or else None."""
     if wanted in known:
         return wanted
     keys = wanted.keys
@@ -509,9 +509,10 @@ def _quick(database: DatabaseSpec) -> str:
 
 @dataclass(frozen=True)
 class Model:
-    """A spec that can be planned, unless the findings include an error.
+    """A checked spec. It can be planned unless the findings include an error.
 
-    `whole` tells that no experiment is missing, so that a missing part of a metric is really missing.
+    `whole` means that no experiment was lost to a mistake. If a part of a metric is missing then, it is missing in the
+    spec, too.
     """
 
     hosts: Mapping[str, plan.Host]
@@ -530,7 +531,7 @@ def resolve(
 ) -> Model:
     """Return the model under the chosen `profile`.
 
-    `params` are the values of the parameters, including those from the command line. `whole` tells that no declaration
+    `params` are the values of the parameters, including those from the command line. `whole` means that no declaration
     was lost to a syntax error.
     """
     reader = Reader(params, findings)

@@ -49,7 +49,8 @@ TOOL = Special(
 
 @dataclass(frozen=True)
 class _Power(Special):
-    """The power of hardware. Its words name meters, which are imported only when the words are asked for."""
+    """The shape of the attribute `power` of hardware. Its description names meters, which are imported only when it is
+    needed."""
 
     @property
     def wanted(self) -> str:

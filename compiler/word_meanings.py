@@ -91,7 +91,7 @@ _BY_SYSTEM = {name: f"{spec.doc[0].lower()}{spec.doc[1:].rstrip('.')}" for name,
 RESETS: Mapping[str, str] = {
     reset: _with_engines(reset, meaning) for reset, meaning in {**_WORDS["resets"], **_BY_SYSTEM}.items()
 }
-"""A sentence for each way to reset, which tells how each cell gets its data."""
+"""A sentence for each way to reset. It says how each cell gets its data."""
 
 
 def measure_doc(name: str) -> str:

@@ -1,1 +1,1 @@
-"""Readers of each kind of block: they read the attributes of a block and check them."""
+"""Reads each kind of block in a spec, and checks its attributes."""

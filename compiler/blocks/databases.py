@@ -407,7 +407,7 @@ def _commands(
 
 
 def _variables(expr: ast.Expr, reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield the environment variables that tell a command the levels of the factors, such as `BENCH_CODEC` with the
+    """Yield the environment variables that pass the levels of the factors to a command, such as `BENCH_CODEC` with the
     value `lz4`."""
     for item in listed((expr,)):
         value = reader.level(item)

@@ -168,7 +168,7 @@ class UriWord(CompileProblem):
 
 
 class ReservedFlag(CompileProblem):
-    """An option that the driver sets itself. `instead` tells where a spec can set it, if it can at all."""
+    """An option that the driver sets itself. `instead` names the place where a spec can set it, if there is one."""
 
     code = "E0544"
     says = "`{flag}` can't be an option of a database: benchbrief sets it itself"
@@ -190,7 +190,7 @@ class NoFlag(CompileProblem):
     meant: str | None
     tool: str
     complete: bool = False
-    """Whether all flags of the tool are known. They are then the options of a library."""
+    """Whether the tool is a library, whose options are all known, and not a program with flags."""
 
     @property
     def a_flag(self) -> str:
@@ -232,7 +232,8 @@ class BadFlagValue(CompileProblem):
 
 
 class TopologyMismatch(CompileProblem):
-    """A server with a topology that does not fit its number of hosts. `problem` tells which numbers would fit."""
+    """A server with a topology that does not fit its number of hosts. `problem` says which numbers of hosts would
+    fit."""
 
     code = "E0568"
     says = "`topology = {topology}` does not fit the {count:plural host} of hardware `{hardware}`"
@@ -363,7 +364,7 @@ class ReplacedData(CompileProblem):
 
 
 KEEP = "or keep it where no cell may find traces of another, such as a warm cache"
-"""The end of advice against a costly reset, with the reason why the reset may be right anyway."""
+"""Words that end the advice against a costly reset. They say when the reset is right in spite of its cost."""
 
 
 class CostlyReset(CompileProblem):

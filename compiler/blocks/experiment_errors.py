@@ -155,7 +155,8 @@ class OperationNotDone(CompileProblem):
 
 
 class TooFewJudging(CompileProblem):
-    """Fewer repeats than the number by which one side must lead to decide the vote on a rate."""
+    """Too few repeats to decide on a rate. The runs that keep the promise, or those that break it, must lead by
+    `fewest`."""
 
     code = "E0561"
     says = "{count:plural repeat} can't decide whether a rate keeps its promise"
@@ -286,7 +287,7 @@ class TimesOfSteps(CompileProblem):
 
 
 class BadTrace(CompileProblem):
-    """A trace with a bad `line`. The line is not a due time, is out of order, follows a gap, or ends the trace too
+    """A trace in which `line` is bad: it is not a due time, is out of order, follows a gap, or ends the trace too
     early."""
 
     code = "E0584"
@@ -793,8 +794,8 @@ class NoProbeOfEngine(CompileProblem):
 class ShortForProbe(CompileProblem):
     """A measured time that is too short for a probe.
 
-    A probe may read at most once in this time, or the intervals of a load generator may leave out much of it. For a
-    load generator, `consequence` is empty. Times are in seconds.
+    Either the probe reads at most once in this time, or a load generator's intervals leave out much of it. For a load
+    generator, `consequence` is empty. Times are in seconds.
     """
 
     code = "W0506"

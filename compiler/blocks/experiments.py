@@ -91,7 +91,7 @@ def read_events(
 ) -> Callable[[Mapping[str, plan.Client], ToolSpec, EngineSpec, Sequence[ReadWorkload]], Events]:
     """Return a function that places the events of an experiment on the hosts of its cells.
 
-    `world` has the named parts of the spec; `times` are the measured seconds and the hardware.
+    `world` has the parts of the spec that have hosts. `times` holds the measured seconds and the hardware units.
     """
     measure_s, units = times
     drafts = list(_drafts(entry, measure_s, reader))
@@ -614,7 +614,7 @@ def read_experiments(entries: Mapping[str, Entry], world: NamedBlocks, reader: R
 
 
 def _most_alike(combinations: Sequence[Levels], factor: str) -> Sequence[Levels]:
-    """Return the largest set of combinations that differ in no factor but the given one."""
+    """Return the largest set of combinations that are alike in every factor except the given one."""
     alike: dict[tuple[object, ...], list[Levels]] = {}
     for levels in combinations:
         keys = levels.keys

@@ -362,8 +362,8 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         """`misused` are the kinds and names of blocks that use a factor in a place where none is allowed.
 
         If `filled_later` is given, a block at the levels of several factors is merged from blocks that were each read
-        at one factor's level. This is possible only if no attribute uses several factors, apart from those in
-        `filled_later`, which the block keeps as they are written.
+        at one factor's level. This is possible only if no attribute uses several factors. The attributes in
+        `filled_later` may, because the block keeps them as they are written.
         """
         self._entries, self._factors, self._read = found.blocks[kind], factors, read
         self._reader = reader.at(factors.defaults)
@@ -375,8 +375,8 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         }
         self._found: dict[tuple[str, Levels], Item | None] = {}
         self._changes: dict[tuple[str, str, DimKey], dict[str, Any] | None] = {}
-        """For each field, the values at one level of a factor that differ from the defaults. A table has only its
-        changed entries."""
+        """For each field, the values at one level of a factor that differ from the defaults. If the field is a table,
+        only its changed entries are kept."""
         self._apart = {name for name in entries if filled_later is not None and self._is_apart(name, filled_later)}
         for name in entries:
             self.at(name, Levels())
@@ -597,8 +597,8 @@ class _Condition:
     reader: Reader
 
     def read(self, expr: ast.Expr) -> _Test | None:
-        """Return a function that takes a combination's keys and tells whether it is measured, or
-        None after a mistake."""
+        """Return a function that takes a combination's keys and returns whether the combination is measured. After a
+        mistake, return None."""
         match expr:
             case ast.Binary(operator="and" | "or" as word):
                 left, right = self.read(expr.left), self.read(expr.right)

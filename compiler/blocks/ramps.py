@@ -34,7 +34,7 @@ from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
-"""The default numbers of repeats: the most that decide on a rate, and those that confirm the last rate."""
+"""By default, at most this many repeats decide on a rate, and this many confirm the rate that was found."""
 MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
@@ -146,7 +146,7 @@ def check_promise(
     """Report a promise that can't be judged.
 
     It can't be judged if no workload performs its operation, if too few operations lie beyond its percentile (at the
-    `lowest` rate, in the measured seconds), or if the tool can't tell when operations were due.
+    `lowest` rate, in the measured seconds), or if the tool does not know when operations were due.
     """
     for operation, span in promised.operations:
         for load in loads:

@@ -3,7 +3,8 @@ another.
 
 Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
 finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The
-controller looks after every other group, so it is not quiet while it is measured itself or generates load.
+controller drives the cells of every other group. A measurement on the controller itself, or one whose load the
+controller generates, would therefore be disturbed.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:
 
 
 def _meters(hardware: Hardware) -> Iterable[str]:
-    """Yield the places that the group's meters read, such as an outlet of a power strip, except for meters that run on
-    each host and so are not shared."""
+    """Yield the places that the group's meters read, such as an outlet of a power strip. Meters that run on each host
+    are left out, because they are not shared."""
     for meter in (each for each in hardware.power if each.on == "controller"):
         parts = meter.parts or ("",) * len(meter.addresses)
         for address, part in zip(meter.addresses, parts, strict=False):
@@ -153,8 +154,8 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
 
 
 def _shared(one: _Group, other: _Group, matrix: Matrix) -> tuple[str, ...]:
-    """Return a phrase for each host and each piece of equipment that two groups share. There are none if the groups
-    must take turns only because of other groups."""
+    """Return a phrase for each host and each piece of equipment that two groups share. The result is empty if the
+    groups must take turns only because of other groups."""
     clients = {host for client in matrix.clients.values() for host in client.hosts} - one.under_test - other.under_test
     hosts = [f"{_CLIENT}{host}" if host in clients else f"host {host}" for host in one.hosts if host in other.hosts]
     return (*hosts, *(name for name in one.equipment if name in other.equipment and not name.startswith(ONE_BY_ONE)))

@@ -154,7 +154,7 @@ def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
 
 @dataclass(frozen=True)
 class Constant:
-    """A computed number in base units. `text` is the number as the user wrote it, and `bare` tells that it has no
+    """A computed number in base units. `text` is the number as the user wrote it, and `bare` means that it has no
     unit."""
 
     value: float

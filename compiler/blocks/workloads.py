@@ -70,8 +70,8 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The description of a load. The two labels above are for a load that is the spec's only workload, and for one of
-several."""
+"""The description of a load. The first label above is for a load that is the spec's only workload, and the second is
+for one of several loads."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
 
 
 def load_phase(load: ReadWorkload, language: str, *, alone: bool) -> ReadWorkload:
-    """Return the workload that measures loading by inserting the records into an empty database. `alone` tells that the
+    """Return the workload that measures loading by inserting the records into an empty database. `alone` means that the
     spec loads only this workload."""
     workload, label = load.workload, _LOADING_LABEL if alone else _ONE_LOADING_LABEL
     shape = {

@@ -218,7 +218,7 @@ class TypedValue(TypedResult):
 
 
 class TypedInTitle(TypedResult):
-    """A result that is typed by hand, without a claim, in a title, a subtitle or a headline."""
+    """A result that is typed into a title, a subtitle or a headline by hand, although no claim states it."""
 
     code = "W0760"
     hint = "make it a claim, and write its name in its place, as in `{{speedup}}`"

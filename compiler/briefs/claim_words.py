@@ -118,8 +118,8 @@ more, {value}X`."""
 
 
 class Bound(NamedTuple):
-    """Words that promise an end of a range, as patterns for words before the number and for words behind it in the same
-    clause."""
+    """Words that promise an end of a range. One pattern finds them before the number, and another finds them behind it
+    in the same clause."""
 
     before: str
     behind: str
@@ -130,8 +130,8 @@ class Bound(NamedTuple):
 
 
 def _bound(english: str, japanese: str, case: str, later: str, behind: str) -> Bound:
-    """Return the patterns of a bound. Words of its `case` may come anywhere in the number's sentence, and words in
-    `later` may come anywhere behind the number."""
+    """Return the patterns of a bound. The words in `case` may come anywhere in the number's sentence, and the words in
+    `later` anywhere behind the number."""
     return Bound(
         _before(rf"(?:{english})|(?:{case}){_SO_FAR}", japanese),
         rf"(?:\A{_SO_FAR}?\b)(?P<said>{case}|{later})|\A{_BLANKS}{_UNIT}?{_BLANKS}-?(?:{behind})",
@@ -319,7 +319,7 @@ TIMES_MORE = _behind(
 TIMES_BY = _before(
     rf"(?:{_MORE}|{_RISING}|{_FALLING}|{_BETTERING}|(?:{_CHANGED}|{_BEATS})(?:s|d|ed)?)\b[^.;:]*\bby{_ENDS}"
 )
-"""Words before a multiple that tell by how much something increases: `faster by 2X`."""
+"""Words before a multiple that make it the size of an increase: `faster by 2X`."""
 CHANGE = _behind(
     rf"(?:{_MORE}|ahead|above|beyond|on top|(?:extra|additional)(?:{_BLANK}\w+)?|(?:\w+ ){{0,2}}(?:{_CHANGED})s?)",
     rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の[^。、]{{0,4}}差|上(?=[。、]|\Z)",
@@ -406,11 +406,11 @@ class Direction(NamedTuple):
 
 
 SAVING = rf"\b(?:{_FALLING}|{_TAKING})\b[^.;:]*(?<!\bto)(?<!\bto[\s\u00a0])\Z"
-"""Words before a number that tell how much less there is: `saves 17 % of`."""
+"""Words before a number that make it the size of a saving: `saves 17 % of`."""
 LEFT = _before(
     rf"(?:{_RISING}|{_FALLING}|{_TAKING}|down)\b[^.;:]*?(?<!up )(?<!close )(?<!compared )(?<!relative )\bto{_ENDS}"
 )
-"""Words before a number that tell how much is left: `cuts it to 17 %`."""
+"""Words before a number that make it the part that is left: `cuts it to 17 %`."""
 
 
 def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:
@@ -490,8 +490,8 @@ _NEEDED = {
         LEFT: "to",
     }.items()
 }
-"""For each pattern, pieces of text in lower case. Wherever the pattern matches, one of them occurs. Most texts contain
-none, which saves compiling the pattern (milliseconds)."""
+"""For each pattern, pieces of text in lower case. Every text that the pattern matches contains one of the pieces. Most
+texts contain none, and then the pattern need not be compiled, which takes milliseconds."""
 
 # --- results that are written by hand ---
 
@@ -855,8 +855,8 @@ _RESULTS = (
 )
 """Results that are typed by hand: a multiple, a fraction or a percentage of a measure, or a number with its unit.
 
-Each pattern comes after the parts, in small letters, that every matching text has. Most texts lack them, which saves
-compiling the pattern (milliseconds).
+Before each pattern come pieces of text in small letters. Every matching text contains one of them. Most texts contain
+none, and then the pattern need not be compiled, which takes milliseconds.
 """
 
 

@@ -86,8 +86,8 @@ def _inlined(typer: Typer, expr: ast.Expr) -> ast.Expr:
 
 
 def _bases(typer: Typer, expr: ast.Expr, level: int = 0) -> Iterator[tuple[_Base, ...]]:
-    """Yield the bases of each comparison in an expression. They are the keys on the right of a division or subtraction
-    that are not fixed throughout its left side."""
+    """Yield the base of each comparison in an expression: the keys on the right of a division or subtraction, without
+    keys that every measure and fact on the left has, too."""
     expr = _inlined(typer, expr)
     if level > _DEEPEST:
         return
@@ -155,8 +155,8 @@ _Leaf = Callable[[bool], float]
 
 
 def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
-    """Return the value of an expression if both sides of its comparison are equal, or None if the value then depends on
-    their size."""
+    """Return the value that an expression has if both sides of its comparison are equal. Return None if that value
+    depends on the sides' size."""
 
     def alike(measure: float, fact: float) -> _Leaf:
         return lambda is_fact: fact if is_fact else measure
@@ -194,8 +194,8 @@ _LARGER = 1.1
 
 
 def _favours(typer: Typer, expr: ast.Expr, better: str | None, no_difference: float, base: Sequence[_Base]) -> bool:
-    """Return whether a comparison is biased, because it compares the best of one side with the worst or a single point
-    of the other. Even if both sides were equal, one would then seem better."""
+    """Return whether a comparison is biased: it compares the best of one side with the worst, or with a single point,
+    of the other. One side would then seem better even if both were equal."""
     extreme = _extreme(typer, expr)
     within = extreme.arguments[0].value if extreme and extreme.arguments else expr
     seen = _assumed(typer, within, lambda _: 1.0, ends={"max": _LARGER, "min": 1 / _LARGER})
@@ -284,7 +284,7 @@ def _parts(typer: Typer, expr: ast.Expr) -> Iterator[ast.Expr]:
 
 
 def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, FixedKeys]]:
-    """Yield the parts of an expression as `_parts` does, each with its fixed keys."""
+    """Yield the parts of an expression as `_parts` does, each with the keys that are fixed for it."""
     left = [(_inlined(typer, expr), FixedKeys())]
     for _ in range(_MOST_PARTS):
         if not left:
@@ -307,8 +307,8 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """If one side of a comparison is a highest or lowest value, return the queries of both sides for each repeat and
-    each competing value. Also return whether the comparison must hold at every point or only at one.
+    """Return the queries of both sides of a comparison, for each repeat and each competing value, if one side is a
+    highest or lowest value. Also return whether the comparison must hold at every point or only at one.
 
     There are no queries if both sides are such values, or if neither is.
     """
@@ -327,7 +327,8 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """Return the side if it is an extreme whose values are each measured at a different point, or else None."""
+    """Return the side if it is an extreme over different points, so that each of its values can be measured again.
+    Otherwise, return None."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:
         return None
@@ -554,12 +555,12 @@ def check_as_claim(
 
 
 _COUNTS = ("count", "p_value", "cv", "ci")
-"""The functions that count the points where something holds, or tell how sure it is."""
+"""The functions that count the points where something holds, or compute how sure it is."""
 
 
 def is_counted(typer: Typer, value: ast.Expr, level: int = 0) -> bool:
-    """Return whether a number counts points, tells how sure something is, or is computed from such numbers only. It
-    then need not be a claim."""
+    """Return whether a number counts points, says how sure something is, or is computed only from such numbers. Such a
+    number need not be a claim."""
     value = _inlined(typer, value)
     if isinstance(value, ast.Call) and value.function.text in _COUNTS:
         return True
@@ -627,10 +628,10 @@ def _is_typed(typer: Typer, value: ast.Expr) -> bool:
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether the value for equal sides is unknown, or does not fit the multiple or share that the sentence
-    states.
+    """Return whether the value for equal sides is unknown, or whether the value behaves unlike the multiple or share
+    that the sentence states.
 
-    When one side doubles, a multiple or a share has to double or halve.
+    A multiple or a share doubles or halves when one side doubles.
     """
     behind = _around_value(label)[1]
     is_multiple = bool(words.found_in(words.MULTIPLE, behind))
@@ -851,8 +852,8 @@ def _ratio_words(before: str, after: str, *, in_per_cent: bool) -> str:
 def _check_direction(
     typer: Typer, label: ast.String, value: ast.Expr, better: str | None, *, rises: bool | None
 ) -> None:
-    """Report words that contradict the value's direction, such as `more` for a value that rises as the thing becomes
-    less, or `slower` for one that rises as it becomes better."""
+    """Report words that contradict the value's direction. Examples are `more` for a value that rises as the measured
+    quantity falls, and `slower` for a value that rises as the contender becomes better."""
     before, after = _around_value(label)
     better = better or _better_of_measure(typer, value, rises=rises)
     signs = [(words.MORE, "less", rises is False), (words.LESS, "more", rises is True)]
@@ -873,7 +874,8 @@ def _better_of_measure(typer: Typer, value: ast.Expr, *, rises: bool | None) -> 
 
 
 def _says_direction(label: ast.String) -> bool:
-    """Return whether the sentence says how much more or less there is, so that its number has to be above zero."""
+    """Return whether the sentence states the size of an increase or a decrease. Its number then has to be above
+    zero."""
     around = _around_value(label)
     return any(direction.found(*around) for direction in (words.MORE, words.LESS, words.BETTER, words.WORSE))
 

@@ -200,7 +200,7 @@ def _texts(prelude: list[Any]) -> list[str]:
 
 
 def _is_free(selector: list[Any]) -> bool:
-    """Return whether the selector has a class that is on neither notices nor the elements around them."""
+    """Return whether the selector has a class that neither the notices nor the elements around them have."""
     last: list[Any] = []
     for token in selector:
         ends = token.type == "whitespace" or token in (">", "+", "~")

@@ -218,12 +218,11 @@ class Lowered:
 def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
     """Lower the spec's metrics, expectations and reports to their form in the plan, and find all mistakes in them.
 
-    Without `planning`, the result has no queries and is cheaper, but the same mistakes are found. With the `memory` of
-    the last check, only the mistakes are returned.
+    Without `planning`, no queries are made, which is quicker, but the same mistakes are found. With the `memory` of the
+    last check, only the mistakes are returned.
 
-    A file without experiments, made for others to use, has nothing to check its metrics against. If the spec is not
-    `whole`, mistakes have removed some of its experiments, so only mistakes that do not depend on experiments are
-    reported.
+    The metrics of a file without experiments, which other files use, can't be checked. If the spec is not `whole`,
+    mistakes have removed some of its experiments. Then only mistakes that do not depend on experiments are reported.
     """
     if not scope.experiments and whole:
         return Lowered()
@@ -261,8 +260,9 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid until something changes that expressions may refer to, or a setting that a text names. A report's
-    mistakes are valid only while its block is unchanged, but they depend on no metrics other than those that it reads.
+    They stay valid as long as everything that expressions may refer to, and each setting that a text names, stays the
+    same. A report's mistakes are valid only while its block is unchanged, but they depend on no metrics other than
+    those that it reads.
     """
 
     scope: Scope | None = None
@@ -272,8 +272,8 @@ class LoweredReports:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The mistakes of some blocks, the metrics that the blocks read, and for each amount in their texts whether the
-    spec sets it."""
+    """The mistakes in some blocks. `metrics` are the metrics that the blocks read, and `amounts` says of each amount in
+    their texts whether the spec sets it."""
 
     findings: Findings
     metrics: Mapping[str, ast.Metric]

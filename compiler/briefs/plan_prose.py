@@ -161,7 +161,8 @@ def _unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Sp
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
-    """Return the mistake if `times` follows a percentage, or percentage points follow a number that is not one."""
+    """Return the mistake if `times` follows a percentage, or if percentage points follow a number that is not in per
+    cent or whose format prints a `%`."""
     in_per_cent = typed.unit.text == "%" or format_.endswith("%")
     if in_per_cent and (times := _TIMES.match(follows)):
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
@@ -200,8 +201,8 @@ def is_scaled(typed: Typed) -> bool:
 
 
 def _meant(text: str) -> tuple[Unit | None, bool]:
-    """Return the unit that a text means, even if the text is the unit's name or misspelt (`seconds`, `KB`), and whether
-    the text can mean nothing else."""
+    """Return the unit that a text means, even if the text is a unit's name (`seconds`) or misspelt (`KB`). Also return
+    whether the text can mean nothing else."""
     if text in _JAPANESE:
         return parse_unit(_JAPANESE[text]), text not in _UNSURE
     text = "percent" if text == "per cent" else text

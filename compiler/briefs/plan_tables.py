@@ -50,8 +50,10 @@ from benchbrief.model.units import Unit
 
 
 def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
-    """Return whether each column is for hardware (`... by hardware`), or for a factor that no workload uses. Other
-    columns are reported, since workloads and points of a ramp differ because of their load."""
+    """Return whether the columns can be compared: each is for a hardware group (`... by hardware`), or for a level of a
+    factor that no workload uses. Other columns are reported. Workloads and points of a ramp differ in their load, so
+    they are not contenders.
+    """
     found: list[tuple[ast.Expr, list[str]]] = []
     for value in columns:
         if isinstance(value, ast.By) and value.keyword == "by":
@@ -73,7 +75,8 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
-    """Return how a line is tested, without `repeats` if it is measured once. `typed` is the value of the line."""
+    """Return how a line is tested. `typed` is the line's value. If the value is measured only once, the result has no
+    `repeats`."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     demanded = (*shown, *(other for other, _ in place.fixed))
     repeated = typer.side_by_repeat(expr, demanded)
@@ -498,7 +501,8 @@ def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[
 
 
 def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
-    """Return how many of a dimension's planned points will surely be measured. An adaptive ramp measures only some."""
+    """Return how many of a dimension's planned points are sure to be measured. An adaptive ramp measures only some of
+    its points."""
     chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
     return min(keys, max((each or keys for each in chosen), default=keys))
 

@@ -503,7 +503,8 @@ class LeftOut(CompileProblem):
 
     @property
     def more(self) -> str:
-        """The end of the message, such as `; so are 3 more parts of this report: figure for `read`, table for `c``."""
+        """The words that end the message, such as `; so are 3 more parts of this report: figure for `read`, table for
+        `c``."""
         if not self.others:
             return ""
         listed = [f"the {kind} for `{key}`" for kind, key in self.others[:_LISTED]]

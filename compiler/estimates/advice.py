@@ -111,16 +111,16 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""The most cells that a plan may have for advice to be sought, since each change has to be planned and estimated
+"""Advice is sought only for plans with at most this many cells, because each change has to be planned and estimated
 anew."""
 _MOST = 3
 _MOST_ORDERED = 6
 """The most experiments for which other orders are tried, since each order has to be planned and estimated anew."""
 _LEAST_SHARE = 0.02
-"""The smallest share of the time that a change must save to be advised."""
+"""A change is advised only if it saves at least this share of the time."""
 _LEAST_S = 60.0
 _LEAST_SHARE_OF_LITTLE = 0.05
-"""The smallest share of the time that a change must save to be advised if it saves less than a minute."""
+"""A change that saves less than a minute is advised only if it saves at least this share of the time."""
 Estimate = Callable[[Plan], Plan]
 """Replaces a plan's built-in estimates by times that earlier runs took."""
 
@@ -289,8 +289,8 @@ def _with_property(matrices: tuple[Matrix, ...], names: Collection[str], key: st
 
 
 def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield `overlap = loading` for experiments that let nothing run beside a measurement although other hardware could
-    load meanwhile."""
+    """Yield `overlap = loading` for experiments that let nothing run during a measurement, although other hardware
+    could load its data then."""
     for at, matrix in enumerate(matrices):
         experiment = matrix.experiment
         if experiment.overlap == "none" and len(experiment.hardware) > 1:
@@ -304,8 +304,7 @@ def _overlaps(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _places(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[_Change]:
-    """Find the one experiment that saves the most time if it is moved before another one that replaces its data, and
-    yield this move."""
+    """Yield the move that saves the most time: one experiment is moved before another that replaces its data."""
     if len(matrices) > _MOST_ORDERED:
         return
     moved = [

@@ -62,7 +62,7 @@ class BudgetFit:
 
     @property
     def text(self) -> str:
-        """Return, in words, how much fits in the budget, or how much time one pass needs."""
+        """Return a text that says how much fits in the budget, or how much time one pass needs."""
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
         if self.pass_s >= self.all_s:

@@ -59,7 +59,7 @@ def counted_cells(
     number of cells for each search for a promise, and all other cells.
 
     `begun` are the ids of cells that have started or finished. Their points are among those that count. For a search
-    that has begun, the `votes` of its cells tell which rates are still possible; the estimate assumes that the middle
+    that has begun, the `votes` of its cells show which rates are still possible. The estimate assumes that the middle
     one will be the answer.
     """
     cells = list(cells)
@@ -163,7 +163,7 @@ def _counted(points: Mapping[float | None, bool], experiment: Experiment) -> set
 
 
 def of_which(plan: Plan) -> str:
-    """Return the end of a sentence that tells how many of a plan's cells an estimate counts, or "" if it counts all of
+    """Return the end of a sentence that says how many of a plan's cells an estimate counts, or "" if it counts all of
     them."""
     count = len(counted_cells(plan.cells, plan.experiments))
     return f" for the {count:,} that a search usually measures" if count < planned_cells(plan) else ""
@@ -485,8 +485,8 @@ def _as_dict(spent: Spent) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class HardwareLane:
-    """Hardware of an experiment that is measured one after another. `shared` is the equipment that all of it uses, or
-    empty if only other cells put the hardware in one lane."""
+    """Hardware groups of an experiment that are measured one after another. `shared` is the equipment that all of them
+    use. It is empty if the groups are in one lane only because of other cells."""
 
     hardware: tuple[str, ...]
     shared: tuple[str, ...] = ()
@@ -504,16 +504,16 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[HardwareLane, ...]:
 
 def shares_points(plan: Plan, experiment: str) -> bool:
     """Return whether an adaptive ramp uses the same points on all hardware. It does if the hardware takes turns on
-    common hosts or equipment. Only the experiment's own cells matter, as in a run: cells of other experiments may put
-    its hardware in one lane, but they do not join its ramps.
+    common hosts or equipment. Only the experiment's own cells count. Cells of other experiments may put the hardware in
+    one lane, but then each hardware has a ramp of its own.
     """
     own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
     return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return a phrase for the hosts and equipment that all cells hold or, if there are none, for those that the first
-    two cells hold."""
+    """Return a phrase for the hosts and equipment that all cells hold. If there are none, return one for the hosts and
+    equipment that the first two cells hold."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

@@ -151,7 +151,8 @@ def shared_places(
     there: dict[str, str] = {}
     """The hash of the data set at each place, or "" for data that a benchmark has made itself."""
     intact: dict[tuple[str, str], bool] = {}
-    """For each data set loaded in a place, whether the next cell could have used it if nothing else had replaced it."""
+    """For each data set that was loaded at a place, whether the next cell could have used the data set if nothing had
+    replaced it."""
     users: dict[str, dict[str, None]] = {}
     found: dict[tuple[str, str], SharedPlace] = {}
     for use in uses:
@@ -244,7 +245,8 @@ plan can know.
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways to reset whose effect only the user knows. No other way is ever advised instead of them."""
 ALIKE = 0.05
-"""A way that restores more is preferred if it saves less than the best way by at most this share of the best saving."""
+"""A way that restores more is preferred even if it saves less time, as long as it saves at most this share less than
+the best way."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

@@ -10,8 +10,8 @@ from benchbrief.model.plan import Plan
 
 
 class FactorCost(NamedTuple):
-    """The levels of a factor in an experiment, the first level, the seconds of all cells, and the seconds of cells at
-    other levels."""
+    """The cost of a factor in an experiment. `levels` is the number of its levels, and `first` is the first level. Of
+    the `of_s` seconds that all cells take, `beyond_s` are for cells at other levels."""
 
     experiment: str
     factor: str

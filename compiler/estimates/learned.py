@@ -100,9 +100,9 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount to which the time of one way to reset is proportional, or 0 if the time does not depend on
-        an amount. For an undo, the amount is `planned_s`, the seconds for which cells are planned to insert without
-        regard to earlier runs.
+        """Return the amount that determines how long a reset takes, such as the number of records, or 0 if no amount
+        does. For an undo, the amount is `planned_s`: the seconds for which cells insert, as planned without the times
+        of earlier runs.
         """
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 
@@ -232,8 +232,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
 
 
 def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float | None:
-    """Return the seconds for an amount in proportion to a measured one, or None if the measured one is too small. Of
-    the seconds, `fixed_s` pass whatever the amount is."""
+    """Return the seconds for an amount, in proportion to a measured amount. `fixed_s` seconds pass whatever the amount
+    is. Return None if the measured amount is too small."""
     if amount == seen.amount:
         return seen.seconds
     if not seen.amount or amount > MOST_TIMES * seen.amount:
@@ -243,8 +243,8 @@ def in_proportion(seen: SeenStep, amount: float, fixed_s: float = 0.0) -> float 
 
 
 def _load_text(cell: Cell, amount: float, seconds: float, *, is_seen: bool) -> str:
-    """Return a text of a load's time, its fixed part, and the rate of the rest. The rate is left out if rounding makes
-    it meaningless."""
+    """Return a text with a load's time, the fixed part of that time, and the rate in the rest of it. The rate is left
+    out if rounding makes it meaningless."""
     spec = TOOL_SPECS.usable(cell.tool.driver)
     fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
     loading_s = seconds - fixed_s

@@ -143,7 +143,7 @@ def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], plan: Plan, d
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
-    """Return the first dimension in which only this cell has its key, such as a new workload."""
+    """Return the first dimension whose key no other cell has, such as `workload` if this cell's workload is new."""
     return next((dim for dim, values in seen.items() if values and _key(dim, cell) not in values), "")
 
 

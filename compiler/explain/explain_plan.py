@@ -221,8 +221,8 @@ def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
 
 
 def _unit(total_s: float) -> tuple[float, str]:
-    """Return one unit for the numbers of all rows, so that they can be compared, by its length in seconds and its
-    name."""
+    """Return the unit for the numbers in all rows: its length in seconds, and its name. With one unit, rows can be
+    compared."""
     return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
 
 
@@ -261,8 +261,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the shortest and the longest wall time in seconds: if all cells are steady at the first look, and if none
-    ever is. Return None for a plan without cells that are measured until they are steady."""
+    """Return the wall time in seconds if all cells are steady at the first look, and the wall time if no cell ever
+    becomes steady. Return None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)

@@ -233,7 +233,7 @@ class Unused(CompileProblem):
 
 
 class OddFact(CompileProblem):
-    """A fact whose name is nearly the same as `meant`. `what` tells whether `meant` is an attribute or another fact."""
+    """A fact whose name is nearly the same as `meant`. `what` says whether `meant` is an attribute or another fact."""
 
     code = "W0202"
     says = "fact `{name}` looks like the {what} `{meant}`"

@@ -49,8 +49,8 @@ _KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
 class Symbol:
     """A declared thing. Facts with the same name on all hardware are one symbol, and so is a setting at all levels.
 
-    The name of a variant includes its group's (`box.small`). The names of a level (`codec.lz4`) and of a bundle's
-    setting (`tuning.cache`) include their factor's.
+    The name of a variant includes the name of its group (`box.small`). The name of a level (`codec.lz4`) or of a
+    bundle's setting (`tuning.cache`) includes the name of its factor.
     """
 
     kind: Kind

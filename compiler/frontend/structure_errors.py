@@ -205,7 +205,7 @@ class HostConflict(Again):
 
 
 class SameMachine(Again):
-    """One machine with two names, so that the cells of one name would not wait for those of the other."""
+    """One machine with two names. Cells that name it differently would not wait for each other."""
 
     code = "E0530"
     says = "`{host}` and `{other}` are the same machine"

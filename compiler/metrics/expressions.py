@@ -84,8 +84,8 @@ Apart: TypeAlias = tuple[Dimension, tuple[DimKey, ...], tuple[DimKey, ...]]
 
 
 def disjoint_parts(term: Term) -> Apart | None:
-    """Return a dimension along which two parts of a term share no point, with the points of each part, or None if the
-    parts share a point in every dimension.
+    """Find a dimension along which two parts of a term share no point. Return it with the points of each part, or None
+    if there is no such dimension.
 
     A term with such parts never has a value. Points that are known only from results (those of searches, nodes and
     times) count as shared.
@@ -519,8 +519,8 @@ def _reduced(
 
 
 def _has_other_counts(typer: Typer, measure: Measure, over: tuple[Dimension, ...]) -> bool:
-    """Return whether a mean of latencies along `over` combines different numbers of operations. Only the phases of an
-    even offered load are sure to have equal numbers."""
+    """Return whether a mean of latencies along `over` may combine different numbers of operations. The numbers are sure
+    to be equal only in the phases of an even offered load."""
     if measure.kind.view != "latency" or measure.kind.statistic != "mean":
         return False
     places = typer.scope.experiments_by_name
@@ -578,8 +578,10 @@ class Typer:
         self._ranks: dict[Dimension, Mapping[DimKey, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._known: dict[tuple[type[ast.Expr], str, str, Demanded], Typed] = {}
-        """A cache of expressions without a mistake or a warning, by their text, since many occur in several places. The
-        key of a call includes the function, as the text alone does not distinguish the two ends of a `range`."""
+        """A cache of typed expressions by their text, since many expressions occur in several places. Expressions with
+        a mistake or a warning are not cached. The key of a call includes the function, because the two ends of a
+        `range` have the same text.
+        """
         self._reported = 0
         self._open: list[str] = []
         self._depth = 0
@@ -679,7 +681,7 @@ class Typer:
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
         """Return whether the term can be computed. If not, report the reason, such as a latency without its operation,
-        or a value that nothing measures. The message about that value includes `where`."""
+        or a value that nothing measures. `where` is a part of the message about such a value."""
         if self.full():
             return False
         self.parts += typed.term.size
@@ -889,8 +891,8 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 
 def _unsummed(term: Term) -> bool:
-    """Return whether the term has percentiles, unless it is a sum of two percentiles, for which there has already been
-    a warning."""
+    """Return whether the term has percentiles. Return False for a sum of two percentiles, because there has already
+    been a warning about it."""
     summed = isinstance(term, OperationTerm) and term.operator == "+" and all(map(holds_percentiles, term.operands))
     return holds_percentiles(term) and not summed
 

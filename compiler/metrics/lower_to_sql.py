@@ -78,7 +78,7 @@ Table = tuple[str, str]
 
 
 def _cell(measure: Measure) -> Dims:
-    """Return the dimensions that tell the measure's cells apart."""
+    """Return the dimensions in which the measure's cells differ."""
     return in_order((*POINT, *measure.runs.factors, "repeat"))
 
 
@@ -275,8 +275,8 @@ def steady(term: SteadyTerm, source: str) -> str:
     operand.
 
     The steady state begins at the first phase from which the rule holds through the last phase. It can't begin at a
-    phase that too few others follow. A missing value, or a mean that is not above 0, makes the result unknown for the
-    phases before it, unless the steady state has begun by then.
+    phase that is followed by too few others. A missing value, or a mean that is not above 0, makes the result unknown
+    for all earlier phases, unless the steady state has begun by then.
     """
     others, all_columns = _without(term.operand.dims, "phase"), columns_of(term.operand.dims)
     limits = [f"{number_literal(limit)} * (1 + {number_literal(ROUNDING)})" for limit in (MOST_RANGE, MOST_TREND)]

@@ -237,8 +237,8 @@ class RaggedPoints(CompileProblem):
 class FewBeyond(CompileProblem):
     """A percentile of so few operations that its value depends on chance.
 
-    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` tells that the rate is constant,
-    rather than a mean over bursts, steps or a trace.
+    `rate` is in ops/s, and `seconds` is the length of each of the `repeats`. `even` means that the rate is constant,
+    and not a mean over bursts, steps or a trace.
     """
 
     code = "W0709"
@@ -390,8 +390,8 @@ class WrongKind(CompileProblem):
 
 
 class BareShare(CompileProblem):
-    """A number without a unit that is combined with a percentage. An author who writes -5 probably means -5 %, but it
-    is -500 %."""
+    """A number without a unit that is combined with a percentage. An author who writes -5 probably means -5 %, but the
+    number means -500 %."""
 
     code = "W0707"
     says = "`{text}` is {percent:g} %, and the other side is shown in %"

@@ -108,7 +108,7 @@ class Measure(_Leaf):
         return [*self.runs.factors, *several, *self.kind.on_demand]
 
     def keeping(self, dims: Iterable[Dimension]) -> Measure:
-        """Return the measure with those of `dims` that it has only on request."""
+        """Return the measure with the dimensions in `dims` that it has only on request."""
         kept = self.offers.intersection(dims, self._on_demand)
         if kept <= self.demanded:
             return self
@@ -225,7 +225,7 @@ class SpreadTerm(_Whole):
     """A term without the dimension `dim` that is repeated for each key of `dim`, such as a constant line across a
     figure.
 
-    If only the results have the keys (node, time), the keys are those at which the terms in `beside` have values.
+    If the keys are known only from results (node, time), they are the keys at which the terms in `beside` have values.
     """
 
     operand: Term
@@ -412,8 +412,8 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
     """Prepare two terms to be joined, since only values of the same experiment and the same levels belong together.
 
-    Each term is limited to runs that have a level of each factor that the other term always has. It also keeps those of
-    the other term's dimensions that it has only on request.
+    Each term is limited to runs that have a level of each factor that the other term always has. It also keeps each
+    dimension of the other term that it has only on request.
     """
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)
@@ -433,7 +433,7 @@ def _always(term: Term) -> frozenset[Dimension]:
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with those of `dims` in which its runs differ, even if a factor has only one level."""
+    """Return the term with the dimensions in `dims` in which its runs differ, even if a factor has only one level."""
     wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
     if not wanted:
         return term

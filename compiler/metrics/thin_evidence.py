@@ -130,8 +130,8 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
-    """Yield a warning about workloads, and one about experiments, that an index neither names nor excludes, although
-    they lack the operation or the probe and so are not judged.
+    """Yield a warning about workloads, and one about experiments, that are not judged because they lack the operation
+    or the probe. There is no warning about those that an index excludes.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """

@@ -21,7 +21,7 @@ Kind = Literal["new", "changed", "same", "gone"]
 class ChangedPart:
     """A named part of a cell's identity with its old and new values in base units. An absent value is None.
 
-    `owner` is the block that the part belongs to, such as `workload a`. It is empty for the experiment itself.
+    `owner` is the block that the part belongs to, such as `workload a`. It is "" for a part of the experiment itself.
     """
 
     owner: str
@@ -111,7 +111,7 @@ def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
 
 
 def _same(before: Plan, after: Plan) -> dict[str, Cell]:
-    """Return the older cell with the same measurement for each newer cell's id."""
+    """For the id of each newer cell, return the older cell with the same measurement."""
     olds = {cell.id: cell for cell in before.cells}
     found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
     free: dict[str, list[Cell]] = {}
@@ -160,7 +160,8 @@ def _plain(value: object) -> object:
 
 
 def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
-    """Return the block that a part belongs to, and the part's name there, in users' words as far as possible."""
+    """Return the block that a part belongs to, and the part's name in that block. Both are in users' words if
+    possible."""
     first, *rest = path
     match first:
         case "hosts" | "prepare":
@@ -222,7 +223,7 @@ _OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
 
 
 def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
-    """Return everything that has a name, with the fields that are not part of a cell's identity."""
+    """Return each named thing of a plan, with its fields that are not part of a cell's identity."""
     found: dict[tuple[str, str], Mapping[str, object]] = {}
     for name, value in plan.spec.params.items():
         found["param", name] = {"value": value}

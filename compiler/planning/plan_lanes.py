@@ -42,7 +42,7 @@ _BUDGET = "budget "
 
 @dataclass(frozen=True)
 class PlanLane:
-    """A lane. `number` counts from 1, in the order of the plan's cells."""
+    """A part of a plan that one process can run by itself. `number` counts from 1, in the order of the plan's cells."""
 
     number: int
     cells: tuple[Cell, ...]
