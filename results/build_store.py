@@ -116,7 +116,7 @@ _DATABASE_MEMORY = "128MB"
 """DuckDB's memory limit while it copies the tables. This is the amount that DuckDB recommends for one thread. With more
 memory, copying 3.6 million samples is no faster."""
 _ROOM = 16 << 20
-"""The bytes that a database needs beyond its tables: a block for each column, and for each view's text."""
+"""The bytes that a database needs in addition to its tables: a block for each column, and one for each view's text."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -130,7 +130,7 @@ def rebuild(
     NoRoom.
 
     `plan` and `evidence` are the run's own, if the caller has already read them. `is_needed` is called once no other
-    process is building the store. So if two pushes of a run arrive at the same time, only one of them builds it.
+    process is building the store. So if two pushes of a run start at the same time, only one of them builds the store.
     """
     store = run_dir / STORE
     if evidence is None and not has_begun(run_dir / JOURNAL):
@@ -233,7 +233,7 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system, since DuckDB can't use memory that Arrow keeps."""
+    """Give memory that Arrow has freed back to the system, because DuckDB could not use it otherwise."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

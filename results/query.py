@@ -118,8 +118,8 @@ def mark_of(store: Answers) -> str:
 
 
 def with_mark(table: QueryAnswer, mark: str = SIMULATED) -> QueryAnswer:
-    """Return the answer with an added column that is named like the mark and true in each row, or unchanged if `mark`
-    is ""."""
+    """Return the answer with a further column, which has the mark as its name and is true in each row. If `mark` is "",
+    return the answer unchanged."""
     known = zip(table.columns, table.types, strict=True)
     if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table
@@ -230,7 +230,7 @@ def to_json(table: QueryAnswer) -> str:
 def to_csv(table: QueryAnswer) -> str:
     """Return CSV with a header (RFC 4180, but with plain line feeds). A missing value is an empty field.
 
-    Text that a spreadsheet would compute gets an apostrophe in front (`defuse_formula`).
+    An apostrophe is put before any text that a spreadsheet would take for a formula (`defuse_formula`).
     """
     return rows_to_csv(table.columns, table.rows)
 

@@ -52,8 +52,8 @@ def limited_points(plan: Plan, busy: Iterable[BusyGenerator]) -> frozenset[Point
 
 
 class Patchy(NamedTuple):
-    """A probe that took too few samples. `of` cells were measured with the probe. In `cells` of them it took too few
-    samples, and in `without` of them none at all.
+    """A probe that took too few samples. `of` is the number of cells that were measured with the probe. `cells` is the
+    number of cells with too few samples, including the `without` cells that have no samples at all.
 
     `share` is the lowest coverage, and `cell` is the cell that has it. In a cell with several hosts, the lowest
     coverage counts.

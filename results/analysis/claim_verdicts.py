@@ -74,7 +74,7 @@ class ClaimVerdict:
     if there is none. `claims` is the number of claims that share the chance of an error. `held` has the held-out
     repeats of a claim that asks for them. `overstated` is the share by which choosing the highest of several noisy
     points makes the value too high, or None if unknown. `typical` is the median of the values among which the highest
-    or lowest one was found. `at_least` means that the load generator was the limit there.
+    or lowest one was found. `at_least` means that the load generator was the limit at that point.
 
     If the claim is about a highest or lowest value, `better` and `worse` count the points on either side of "no
     difference" (above and below it if the metric has no better side), and `tied` counts the points that differ from it
@@ -194,7 +194,7 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return the largest share by which rounding may favour the claim, which is 0 if the claim states the worst of
+        """Return the largest share by which rounding may favour the claim. It is 0 if the claim states the worst of
         several values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
@@ -275,8 +275,8 @@ def _may_be_decided(claim: Claim) -> bool:
 
 
 def _as_directed(verdict: ClaimVerdict) -> ClaimVerdict:
-    """Return the verdict on a claim, taking into account whether its words promise an increase or a decrease. If the
-    number shows no such change, the claim is opposed or undecided."""
+    """Return the verdict on a claim whose words may promise an increase or a decrease. If the number does not show that
+    change, the claim is opposed or undecided."""
     claim = verdict.claim
     if (
         not claim.directed
@@ -365,7 +365,7 @@ def _sides(
 
 
 def _noise(claim: Claim, place: Mapping[Dimension, DimKey | None], found: float, read: Read, single: float) -> float:
-    """Return how far noise alone may move a comparison of two measurements that do not differ."""
+    """Return the difference that noise alone may cause between two measurements of the same thing."""
     values = list(at_place(claim.repeats, place, read)) if claim.repeats else []
     if len(values) == FEWEST_REPEATS:
         return statistics.stdev(values)
@@ -403,7 +403,7 @@ def _state(claim: Claim, low: float | None, high: float | None, without: State) 
 def _overstated(
     claim: Claim, read: Read, places: Sequence[Mapping[Dimension, DimKey | None]], value: float
 ) -> float | None:
-    """Return by how much a highest or lowest value exceeds the true value of its point on average, as a share of the
+    """Return how far a highest or lowest value is from the true value of its point on average, as a share of the
     value."""
     if not claim.bound or not claim.repeats or len(places) < 2 or not value:
         return None
@@ -418,8 +418,8 @@ def _overstated(
 
 
 def _chance(claim: Claim, plan: Plan, repeats: int) -> float:
-    """Return the chance of an error of one interval after this many repeats. If a budget looks at the repeats several
-    times, each look has only a part of the whole chance."""
+    """Return the chance that the interval after this many repeats is wrong. If a budget looks at the repeats several
+    times, each look gets only a part of the whole chance."""
     sides = (claim.repeats,) if claim.repeats else ()
     seen = looks_at(plan, Expect(text="", label="", query=claim.points, repeats=sides, origin=claim.origin))
     looks = seen.until(repeats)

@@ -115,7 +115,7 @@ class Judgement:
     def decided(self) -> bool | None:
         """Return whether the repeats decide the verdict, or None if no number of repeats could decide it.
 
-        If they could, but a budget had no time for repeats, the result is False.
+        The result is False if repeats could decide the verdict, but a budget had no time for them.
         """
         repeated = self.first_look is not None or any(each.repeats > 1 for each in self.intervals)
         if not self.intervals or not repeated:
@@ -134,12 +134,12 @@ class Judgement:
 
 
 def judge(expect: Expect, read: Read, looks: Looks) -> Judgement:
-    """Judge an expectation. In at most 5 % of cases, an interval of at least one look misses the true value
+    """Judge an expectation. The chance that the interval of any look misses the true value is at most 5 %
     (`budgets.looks_at`).
 
-    The highest of several values is above a limit if at least one value is, and below the limit if all values are. So
-    the individual values are judged, because the highest value of each repeat is on average higher than the highest
-    mean.
+    The highest of several values is above a limit if at least one value is, and below the limit if all values are.
+    Therefore each value is judged by itself. The highest value of each repeat would be too high: on average, it exceeds
+    the highest mean.
     """
     verdicts = [(dict(zip(expect.query.dims, keys, strict=True)), value) for keys, value in read(expect.query)]
     values = [value for _, value in verdicts]
@@ -234,7 +234,7 @@ def _only(number: Query, read: Read) -> float:
 
 
 def _by_place(query: Query, read: Read) -> dict[_Place, dict[DimKey | None, float | None]]:
-    """Return the values by place, then by repeat. The repeat is None if the value belongs to all repeats together."""
+    """Return the values by place, then by repeat. The repeat None has the value of all repeats together."""
     found: dict[_Place, dict[DimKey | None, float | None]] = {}
     for row, value in read(query):
         keys = dict(zip(query.dims, row, strict=True))
@@ -337,8 +337,7 @@ def _verdict(expect: Expect, plan: Plan, store: Store) -> ExpectVerdict:
 def _known(query: Query, store: Store) -> list[KeyedValue]:
     """Return the rows of an expectation.
 
-    A row's value is None if a search found only a bound of the rate, and the verdict depends on where beyond the bound
-    the rate is.
+    A row's value is None if a search found only a bound of a rate and the true rate decides the verdict.
     """
     found = doubts(store, query.sql)
     rows: list[KeyedValue] = []
@@ -408,8 +407,8 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _place(keys: Mapping[Dimension, DimKey | None], plan: Plan) -> str:
-    """Describe a place, as in `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, the hardware
-    is left out if there is only one."""
+    """Describe a place, as in `hardware nvme, threads 4` or `codec lz4, vsize 1 kB`. If there are factors, a lone
+    hardware group is left out."""
     alone = len(plan.hardware) == 1 and bool(plan.factors)
     return ", ".join(
         f"{dim} {plan.factors[dim].label_of(key) if dim in plan.factors and isinstance(key, float) else _number(key)}"

@@ -26,8 +26,8 @@ from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 
 @dataclass(frozen=True)
 class Winner:
-    """Where the extremes of a claim were found: a place for each extreme, the number of `points` that were compared,
-    and the claim's `value` at that time."""
+    """The places where a claim's extremes were found, one for each extreme. `points` is the number of compared points,
+    and `value` is the claim's value at that time."""
 
     places: tuple[Place, ...]
     points: int
@@ -72,7 +72,7 @@ def _best(extreme: Extreme, read: Read) -> tuple[Place, int] | None:
 
 
 def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
-    """Return whether the record belongs to this claim and not to an earlier one of the same name."""
+    """Return whether the record belongs to this claim, and not to an earlier claim of the same name."""
     return began.sha256 == number_digest(claim)
 
 

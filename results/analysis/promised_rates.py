@@ -106,7 +106,7 @@ class Promised(NamedTuple):
 
     @property
     def kept_above(self) -> float | None:
-        """The highest rate above the sustained one at which most runs kept the promise, or None."""
+        """The highest rate above the sustained rate at which most runs kept the promise, or None if there is none."""
         above = (each for each in self.rates if self.sustained is not None and each.rate > self.sustained)
         return max((each.rate for each in above if each.verdict == "kept"), default=None)
 

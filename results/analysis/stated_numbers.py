@@ -31,10 +31,11 @@ class StatedNumber(Node):
 
     `expression` distinguishes numbers of the same name. If the number is the worst of several values, it promises a
     bound, and a number beyond the bound is better than stated: `bound` is `low` if it promises at least its value, and
-    `high` if it promises at most its value. `exact` means that, if the number does not vary, only a change of what was
-    measured changes it. `is_relative` means that the number compares values measured in one run, so it can be judged on
-    another machine. `no_difference` is the value that means "no difference". `is_said` is whether a brief may state the
-    number. `holds` and `decided` are the verdict on an expectation. `level` is the confidence level of each interval.
+    `high` if it promises at most its value. `exact` means that, if the number does not vary, it changes only if the
+    measured thing changes. `is_relative` means that the number compares values from one run, so another machine's
+    number can be compared with it. `no_difference` is the value that means "no difference". `is_said` is whether a
+    brief may state the number. `holds` and `decided` are the verdict on an expectation. `level` is the confidence level
+    of each interval.
     """
 
     kind: Literal["claim", "expect", "number"]
@@ -81,14 +82,15 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
 
 
 def _expression(claim: Claim) -> str:
-    """Return a text that identifies a claim's number, even to other versions of benchbrief. The highest and the lowest
-    value of the same points are two different numbers."""
+    """Return a text that identifies a claim's number, and that is the same in other versions of benchbrief. The highest
+    and the lowest value of the same points are two different numbers."""
     return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
 
 
 def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
     """Return the bound that a claim promises, because it states the worst of several values or the load generator was
-    the bottleneck. If the metric has no better side, a comparison is better the further it is from "no difference"."""
+    the bottleneck. If neither side of the metric is better, a value is better the further it is from "no difference".
+    """
     claim, better = verdict.claim, verdict.claim.better
     if better is None and claim.no_difference is not None and verdict.value is not None:
         better = "higher" if verdict.value >= claim.no_difference else "lower"

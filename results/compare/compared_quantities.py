@@ -59,8 +59,7 @@ def why_mixed(query: Query) -> str:
 
 
 def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) -> str:
-    """If two plans search for different promises in an experiment, return a text with both promises. Otherwise, return
-    "".
+    """Return a text with both promises if two plans search for different promises in an experiment, or "" otherwise.
 
     `names` are the plans' names in the text.
     """
@@ -71,8 +70,8 @@ def other_promise(experiment: str, plans: Sequence[Plan], names: Sequence[str]) 
 
 
 def searched_bounds(store: Answering, query: Query) -> Mapping[Keys, tuple[float, float]]:
-    """Return the least and the largest possible value of a metric by place (its keys), given the results of its
-    searches.
+    """Return the least and the largest value that a metric can have, given the results of its searches. The keys are
+    the metric's places.
 
     Either bound may be infinite. Keys whose values can't be computed are left out.
     """
@@ -164,8 +163,8 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point, without the dimensions that are compared (such as the hardware), the factors that the
-    cell's experiment does not vary, and, if the cell has a target, the threads."""
+    """Return a cell's point, without the dimensions that are compared (such as the hardware), and the factors that the
+    cell's experiment does not vary. If the cell has a target, the threads are left out, too."""
     left_out = {*side.selected, *(factor for factor in side.plan.factors if keys.get(factor) is None)}
     if keys.get("target") is not None:
         left_out.add("threads")
@@ -223,7 +222,8 @@ def errors(side: Contender) -> Gathered:
 def latencies(side: Contender, statistics: Collection[str] | None = None) -> dict[str, Gathered]:
     """Return latencies by name (such as `latency.p99[read]`), both merged over all repeats and for each repeat.
 
-    `statistics` are the statistics to read, such as `p999`. By default, all are read but the minimum and the maximum.
+    `statistics` are the statistics to read, such as `p999`. By default, these are all statistics except the minimum and
+    the maximum.
     """
     sentences = read_sentences(side.store.sql(SENTENCES).rows)
     found: dict[str, Gathered] = {}

@@ -41,8 +41,8 @@ class PointValues:
     """The values at a point, in the quantity's unit: `value` over all repeats, and the value of each repeat.
 
     A percentile's `value` comes from the merged histograms of all repeats. If it is missing, `reason` says why.
-    `measurements` identify the measurements behind the values. Two runs share some measurements if one run reused the
-    other's results. `seconds` is the measurements' total time.
+    `measurements` identify the measurements behind the values. Two runs have measurements in common if one run reused
+    the other's results. `seconds` is the measurements' total time.
     """
 
     value: float | None
@@ -158,7 +158,8 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change in the repeats visibly differs from the change between the two shown values."""
+        """Return whether the change computed from the repeats visibly differs from the change between the two shown
+        values."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):
@@ -205,9 +206,8 @@ def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 
     """Judge several pairs of contenders as one set of comparisons, each pair by its own quantities.
 
     A family is a group of tests that answer one question, such as "has throughput changed at some point?" See R. Bender
-    and S. Lange, "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other
-    metrics, with their many points, do not reduce the test's power for this question. A family includes all pairs of
-    contenders.
+    and S. Lange, "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So the
+    many points of other metrics do not make this question harder to answer. A family includes all pairs of contenders.
     """
     rows_of = [
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
@@ -375,7 +375,8 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
 
 
 def _why_missing(row: Comparison) -> str:
-    """Return why values are missing: one reason if both sides share it, or else a reason for each side."""
+    """Return why values are missing: a single reason if it is the same on both sides, or else a reason for each
+    side."""
     lacking: dict[str, list[str]] = {}
     for name, side in zip(row.names, (row.first, row.second), strict=True):
         if side is None or side.value is None:
@@ -388,8 +389,8 @@ def _why_missing(row: Comparison) -> str:
 
 
 def _not_judged(row: Comparison, first: PointValues, second: PointValues) -> Comparison | None:
-    """Return the comparison with the verdict that it needs no test for, because its sides can't be compared or are the
-    same measurement. Otherwise, return None."""
+    """Return the comparison with its verdict if no test is needed, because the sides can't be compared or are the same
+    measurement. Otherwise, return None."""
     if row.reason:
         return row
     if _same_measurement(first, second):

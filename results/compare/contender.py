@@ -123,8 +123,8 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def is_passing(name: str) -> bool:
-    """Return whether a fact is useless as an explanation of a difference, because it changes from hour to hour or is
-    the path of a program."""
+    """Return whether a fact can't explain a difference, because it changes from hour to hour or is the path of a
+    program."""
     return name.startswith(_PASSING) or name.endswith(".path")
 
 

@@ -115,7 +115,7 @@ def _spread(groups: Sequence[frozenset[int]], count: int) -> tuple[str, ...]:
 
 
 def letter_groups(order: Sequence[int], apart: Iterable[Pair]) -> list[frozenset[int]]:
-    """Group the contenders' indexes so that two of them share a group exactly if their pair is not in `apart`.
+    """Group the contenders' indexes. Two contenders share a group exactly if their pair is not in `apart`.
 
     Uses Piepho's insert-and-absorb algorithm. Each letter stands for one group, and the groups are in the order of
     their best members.

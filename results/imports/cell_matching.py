@@ -274,8 +274,8 @@ def given_cell(text: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def read_coordinates(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the coordinates in a path, together with those from the command line, which take precedence. Returns None
-    if the path does not match."""
+    """Return the coordinates in a path, together with the coordinates from the command line, which take precedence.
+    Returns None if the path does not match."""
     match = pattern.fullmatch(path.as_posix()) if pattern else None
     if pattern and match is None:
         return None

@@ -82,7 +82,7 @@ class OutputImporter(ABC):
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return those of the given files that a file without coordinates may belong to."""
+        """Return the given files to which a file without coordinates may belong."""
         return ()
 
     def complete(
@@ -93,7 +93,7 @@ class OutputImporter(ABC):
 
 
 class SampleImporter(ABC):
-    """The base class for importers of sample logs. A log's samples replace those of a probe."""
+    """The base class for importers of sample logs. A log's samples replace a probe's samples."""
 
     @abstractmethod
     def read(self, path: Path, node: str, window: tuple[float, float], device: str) -> Sequence[Sample]:

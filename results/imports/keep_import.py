@@ -117,7 +117,7 @@ LONGEST: Mapping[str, int] = {
 }
 """The largest allowed number of characters for each kind of statement."""
 _SLIPPED = 2
-"""How many letters longer or shorter than a topic a misspelling of it may be."""
+"""A misspelling of a topic may be longer or shorter than the topic by this many letters."""
 _LINE = re.compile(r"#\s*([A-Za-z]+)\s*:\s*(.*)")
 
 
@@ -313,8 +313,8 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """The imported data of a cell. If its numbers are those of all repeats, `not_needed` has the other repeats of its
-    point.
+    """The imported data of a cell. If its numbers are for all repeats together, `not_needed` has the other repeats of
+    the point.
 
     `failed` is the share of operations that failed, or 0 if unknown.
     """
@@ -327,7 +327,8 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Return which of the files was imported before, and into which run of the folder, or "" if none was."""
+    """Return a text that names a file that was imported before, and the run of the folder that has it. Return "" if
+    there is none."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)

@@ -53,12 +53,12 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""How far the measured mix of operations may differ from the declared one beyond chance, as a share."""
+"""The share by which the measured mix of operations may differ from the declared mix, in addition to chance."""
 _MOST_BUSY = 1.1
 """The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ, and because a
 histogram knows latencies only to the width of a bucket."""
 _LEAST_BUSY = 0.3
-"""The least share of their time that the threads of a closed loop must spend waiting for the server (Little's law)."""
+"""The threads of a closed loop must spend at least this share of their time waiting for the server (Little's law)."""
 _CLIENT_S = 200e-6
 """The mean latency, in seconds, below which a client may spend most of its time between operations."""
 _CONNECTING_S = 10.0
@@ -125,9 +125,9 @@ def _busy(
 
     A thread runs one operation at a time. With `io_depth`, it runs as many as its queue has places. The first and the
     last operation may reach beyond the window. Intended latencies include waiting times, which overlap, so they can't
-    be added up. At an offered load, the files must therefore say that their latencies are service times. A `closed`
-    loop is one whose outputs have settings but no target. Its latencies fill much of the time (Little's law), if the
-    tool's threads only wait.
+    be added up. At an offered load, the files must therefore say that their latencies are service times. A loop is
+    `closed` if the outputs have settings but no target. If the tool's threads only wait, the latencies of such a loop
+    fill much of the time (Little's law).
     """
     if cell.threads is None or not files:
         return
@@ -382,8 +382,8 @@ def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
 
 
 def _of_two_kinds(of: CellFiles, measured: Mapping[str, Measurement]) -> Iterator[ImportProblem]:
-    """Yield a problem for each load generator whose kinds of latencies differ from those of the first one, since a cell
-    has only one kind."""
+    """Yield a problem for each load generator that has other kinds of latencies than the first one, since a cell has
+    only one kind."""
     kinds = {host: {each.kind for each in of_host.operations} for host, of_host in measured.items()}
     (first, has), *others = kinds.items() if kinds else (("", set()),)
     for host, other in others:

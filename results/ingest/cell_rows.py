@@ -36,10 +36,11 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""If all jobs together last at most this many times as long as the window, they represent it without a remark."""
+"""The readings around all jobs may stand for the window. No remark is needed if the jobs together last at most this
+many times as long as the window."""
 _NEAR = 0.1
-"""How near to an end of the window a reading must be, as a share of the window, to make the counters at that end
-certain."""
+"""The counters at an end of the window are certain if a reading is at most this share of the window away from that end.
+"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading]
 def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
     """Interpolate the counters at a time between two readings.
 
-    If only the outer reading has a counter, or the counter decreased, its change is unknown, and it keeps its outer
+    The change of a counter is unknown if only the outer reading has it, or if it decreased. It then keeps its outer
     value.
     """
     apart = inner[0] - outer[0]

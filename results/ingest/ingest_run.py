@@ -233,8 +233,8 @@ def _cell(run_id: str, verdict: CellVerdict, cell: CellNumbers) -> Iterator[Row]
 
 
 def _latencies(run_id: str, verdict: CellVerdict, cell: CellNumbers, *, alone: bool) -> Iterator[LatencyRow]:
-    """Yield the published latencies of the repeat and of all repeats together. If there are several repeats, the latter
-    have no value."""
+    """Yield the published latencies of the repeat, and the latencies of all repeats together. If there are several
+    repeats, the latencies of all together have no value."""
     for value in cell.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
@@ -297,7 +297,7 @@ def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequen
     """Return the verdicts. If an unfinished search or adaptive ramp has not asked for a cell, the cell is marked as not
     needed.
 
-    Then no measurement counts as missing at the point, and what was measured there so far has values.
+    The point then lacks no measurement, so the cells that have been measured there so far have values.
     """
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
     if not (of.promise or of.search or of.adaptive):
@@ -327,7 +327,7 @@ def _metric_rows(evidence: Evidence) -> Iterator[MetricRow]:
 
 
 def _point(cell: Cell) -> tuple[object, ...]:
-    """Return the values of those columns that the repeats of a cell have in common."""
+    """Return the values of the columns that all repeats of a cell share."""
     return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.levels, cell.threads, cell.target)
 
 

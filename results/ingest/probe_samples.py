@@ -65,7 +65,7 @@ def broken_alone(probe: str) -> Iterator[None]:
     """Convert an unexpected error in another package's probe to a RunnerError that names the package and the line of
     code.
 
-    So only the probe's samples are lost, and the rest of the run is kept.
+    Then only the probe's samples are lost, and the rest of the run is kept.
     """
     try:
         yield
@@ -146,9 +146,9 @@ def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage
     """Return what share of a window of `seconds` is covered by gauges that were read at these times, counted from its
     start.
 
-    This is the smaller of two shares: the share of the readings due between the first and the last that were taken, and
-    the share of the window without gaps. A single reading covers one interval. A burst of readings does not make up for
-    gaps elsewhere.
+    This is the smaller of two shares. One is the number of readings that were taken, divided by the number that were
+    due between the first and the last. The other is the share of the window without gaps. A single reading covers one
+    interval. A burst of readings does not make up for gaps elsewhere.
     """
     found = sorted(set(times))
     if not found or seconds <= 0:
@@ -334,9 +334,9 @@ def _coverage(
 def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
     """Return whether a gap deserves a note.
 
-    In a short window, a single late gauge may be more than 5 % of the window. That needs no note, unless the gauge is a
-    reading of power, because then the energy can't be computed. Rates are never late, because the time that they do not
-    cover was not counted.
+    In a short window, a single late gauge may be more than 5 % of the window. Such a gap needs a note only if the gauge
+    is a reading of power, because then the energy can't be computed. Rates are never late. Any time that they do not
+    cover was really not counted.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)

@@ -29,7 +29,7 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""How a cell ended. A skipped cell was not needed, so its measurement is not missing."""
+"""The way in which a cell ended. A skipped cell was not needed, so its measurement is not missing."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class CellVerdict:
     by_host: bool = False
     """Whether a host caused the failure."""
     no_room: j.NoRoom = ""
-    """What the budget had no room for: a repeat, which is then skipped, or a whole point, which is then missing."""
+    """The kind of thing for which the budget had no room: a repeat, which is then skipped, or a whole point, which is
+    then missing. It is "" if there was room."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -200,7 +201,7 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the drivers and probes, real or simulated, that made the raw outputs. The same ones read them
+        """Return the drivers and probes, real or simulated, that made the raw outputs. They also read these outputs
         again."""
         return world_for(self.simulated)
 
@@ -276,7 +277,7 @@ def check_files(root: str, job: j.JobCollected) -> dict[str, Problem | None]:
 def _elsewhere(root: str, relative: str, name: str = "/") -> str:
     """Return why a path leads out of the run's real directory, or "" if it does not.
 
-    If `name` is given, its folder has been checked before. A plain file with this name then needs no further check.
+    If `name` is given, the folder of the file has been checked before. A plain file then needs no further check.
     """
     if "/" not in name and name not in ("", os.curdir, os.pardir):
         return ""

@@ -72,8 +72,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested one: its
-    name begins with `name`, and it is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested run. This
+    is a run whose name begins with `name`, and that is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):
@@ -137,8 +137,8 @@ def last_unended(out: Path) -> Path:
     """Return the run in progress, or else the last run without an end. A run is in progress while its brief is being
     made.
 
-    Raises ResultsError if there is none, or if it is unclear which one is meant: two runs are in progress, or a run
-    later than the one in progress lost its controller.
+    Raises ResultsError if there is no such run, or if it is unclear which run is meant. This is so if two runs are in
+    progress, or if a run later than the one in progress has lost its controller.
     """
     runs = _runs(out)
     if not runs:
@@ -161,7 +161,7 @@ def find_run(out: Path, name: str) -> Path:
     """Find a run by its id, the beginning of the id, or its folder, even if the folder was renamed.
 
     `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on are the
-    others. Raises ResultsError if no run fits, or several runs do.
+    others. Raises ResultsError if no run or several runs fit.
     """
     if (Path(name) / PLAN).is_file():
         return Path(name)

@@ -141,7 +141,7 @@ class GrowingTables:
 def _so_far(rows: Iterable[Row]) -> list[Row]:
     """Return a point's rows. As soon as one repeat is done, the repeats that are not done yet are marked as not needed.
 
-    So the mean is computed from the repeats that are done, and is not missing.
+    Then the point has a mean, which is computed from the repeats that are done.
     """
     found = list(rows)
     if not any(isinstance(row, CellRow) and row.status in ("ok", "failed") for row in found):
@@ -161,7 +161,7 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """The expectations of a plan that repeats can decide. Points that other expectations read always count as
+    """A plan's expectations, as far as repeats can decide them. All points that other expectations read count as
     undecided."""
 
     def __init__(self, plan: Plan) -> None:
@@ -231,8 +231,8 @@ def _fits(keys: _Place, place: _Place) -> bool:
 
 
 _LEAST_SHARE = 0.01
-"""Means smaller than this share of the largest mean are treated as this large, because their intervals are invisible
-beside the others."""
+"""A mean smaller than this share of the largest mean is treated as if it had this share, because its interval is
+invisible beside the others."""
 _Place = Mapping[Dimension, DimKey | None]
 _MEANS = """
 SELECT {dims}, avg(value) FROM measure.mean

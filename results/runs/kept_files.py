@@ -222,7 +222,8 @@ class KeptFiles(NamedTuple):
 
 
 def look_at_kept(run_dir: Path) -> KeptFiles:
-    """Check that the raw outputs behind the results exist, and compute the SHA-256 of each report's files.
+    """Check that the raw outputs behind the results exist, and that the files of the reports have their recorded
+    SHA-256.
 
     Raises RunnerError.
     """

@@ -10,15 +10,15 @@ single run:
 - Cells that a rule for repeats skipped remain skipped under the same rule. With a budget, the budget must also be the
   same, and the plan must not ask for more at their point.
 - An adaptive ramp reuses points as long as its rule would choose them, given only the reused points. So it chooses the
-  same points as it would without reuse. If an earlier run left out a candidate, the ramp decides again whether to.
+  same points as it would without reuse. If an earlier run left out a candidate, the ramp decides again about it.
 - A search for a promise reuses cells one by one, as long as its rule asks for them. If the earlier search left out a
   cell, or the cell's numbers were refused, the search decides again.
 - A knee search and the cells that were measured at its knee belong together, and cells that it skipped remain skipped.
   The search is decided by a latency that each of its cells records, so only a search with the same statistic can
   reuse them.
-- A cell is reused only if no work could run on other hardware at the same time that the plan now forbids.
+- A cell is reused only if its run allowed no more work on other hardware, during the cell, than the plan allows now.
 
-A measurement is reused for only one cell, although several cells may have the same definition. The following are never
+A measurement is reused for only one cell, even if several cells have the same definition. The following are never
 reused: failed cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on
 a value read from the environment at the run's start, and simulated runs.
 """
@@ -59,7 +59,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
     other results.
 
     A ramp's rule is applied from its beginning, up to the first point that lacks a result for some cell. A point that
-    an earlier ramp left out lacks results, so the decision to leave it out is never reused.
+    an earlier ramp left out has no results, so the decision to leave it out is never reused.
     """
     kept = dict(found)
     ramps, searches = ramps_of(plan), searches_of(plan)
@@ -87,8 +87,8 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the ids of the cells that a search, begun anew, would ask for one after another. It stops at the first
-    cell that has no result."""
+    """Return the ids of the cells that a new search would ask for, in order. The list ends before the first cell that
+    has no result."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
@@ -136,8 +136,8 @@ class Neighbours:
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
         """For each other hardware, return the rank of the work that may run there while the cell runs.
 
-        With `by_lane`, hardware in the same lane runs nothing beside the cell, even if the two share the lane only
-        through a third group. Otherwise, only the hosts and equipment that the two hold themselves count.
+        With `by_lane`, hardware in the same lane runs nothing beside the cell, even if a third group is the only link
+        between the two. Otherwise, only the hosts and equipment that both hold themselves count.
         """
         unit = _unit(cell)
         if (unit, by_lane) not in self._found:
@@ -159,8 +159,8 @@ def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, r
     """Describe the work that may have run beside an earlier cell but must not run beside the cell that would reuse its
     result. Returns "" if there is none.
 
-    `reused` means that the earlier run had itself reused the result. Then nothing is known about the run that measured
-    it, except that its plan allowed no more beside the cell than the earlier run's plan.
+    `reused` means that the earlier run had itself reused the result. Then only one thing is known about the run that
+    measured it: its plan allowed no more work beside the cell than the earlier run's plan.
     """
     before, allowed = earlier.of(was, by_lane=not reused), now.of(cell, by_lane=False)
     if reused:
@@ -177,8 +177,8 @@ def _unit(cell: Cell) -> _Unit:
 
 
 def stays_left_out(left_out: CellVerdict, then: Plan, cell: Cell, now: Plan) -> bool:
-    """Return whether `cell` would still be left out by the rules of the plan `now`, as the earlier cell was by the
-    rules of the plan `then`."""
+    """Return whether the rules of the plan `now` would leave `cell` out, as the rules of the plan `then` left out the
+    earlier cell."""
     before, after = then.experiments[left_out.cell.experiment], now.experiments[cell.experiment]
     if (before.search, before.repeats, before.confident) != (after.search, after.repeats, after.confident):
         return False
@@ -198,7 +198,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yield the expectations over repeats that read the cell, each as the SQL of both sides."""
+    """Yield each expectation over repeats that reads the cell, as the SQL of its two sides."""
     known = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
     for expect in plan.expects:
         if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
@@ -403,8 +403,8 @@ class _EarlierRun:
         return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Return, as reasons, what a cell's results lack: the latency that decides its search, or repeats that a
-        different budget left out."""
+        """Return the reasons why a cell's results are incomplete: they lack the latency that decides its search, or
+        repeats that a different budget left out."""
         search = self._plan.experiments[cell.experiment].search
         found = self._good.get(cell.hash, ())
         if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
@@ -538,8 +538,7 @@ def why_nothing(plan: Plan, out: Path) -> str:
 
 
 def _torn(plan: Plan, planned: Collection[str]) -> str:
-    """Return a cell whose absence makes a block incomplete in the run. Returns "" if the run has at least one whole
-    block of the plan."""
+    """Return a cell that a block lacks in the run. Return "" if the run has at least one whole block of the plan."""
     torn = ""
     for block in blocks(plan):
         lacking = [cell.id for cell in block if cell.hash not in planned]

@@ -198,8 +198,8 @@ def timed_plan(plan: Plan, run_dir: Path) -> Plan:
 
 
 def learned_times(out: Path, before: Path | None = None) -> dict[str, SeenStep]:
-    """Return how long steps took, by the keys of `compiler/estimates/learned.py`. Each time is from the last run that
-    had such a step.
+    """Return how long steps took in earlier runs, by the keys of `compiler/estimates/learned.py`. Each time is from the
+    last run that had such a step.
 
     With `before`, only runs earlier than this one are read. A run that can't be read is ignored, because `bench status`
     reports the problem.
@@ -258,8 +258,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the machine that the plan calls the controller is this one. It may be another, since a folder may
-    have been copied."""
+    """Return whether the machine that the plan calls the controller is this one. It may be another machine, since a
+    run's folder can be copied."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
@@ -339,8 +339,8 @@ class TimeCompared:
     """A run's estimated and actual time. `wall_estimated_s` and `wall_taken_s` are from beginning to end.
 
     `in_all` and `experiments` add up the times of hosts, even if they worked at the same time. `runs` are the earlier
-    runs that the estimate was learned from. `of_those_made` is whether the estimate covers only the cells that were
-    run, because a budget chose among the planned repeats.
+    runs that the estimate was learned from. `of_those_made` means that the estimate covers only the cells that were
+    run, because a budget chose some of the planned repeats.
     """
 
     wall_estimated_s: float

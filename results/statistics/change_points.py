@@ -92,8 +92,8 @@ chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
 _FIRST_PASS = 10.0
-"""How many times larger than `LEVEL` the p-value of a candidate may be, because a neighbouring change may make a change
-look less certain than it is."""
+"""The p-value of a candidate may be this many times `LEVEL`. A neighbouring change can make a change look less certain
+than it is."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """For each window, return whether its sides may differ anywhere. In most windows they can't, and then no distances
-    need to be computed."""
+    """For each window, return whether there may be a place at which its two sides differ. Most windows have no such
+    place, and need no distances."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -209,8 +209,8 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Return the places that divide the values. Each is where the statistic is highest over all parts so far. Dividing
-    ends when the two sides no longer differ."""
+    """Return the places that divide the values. Each is the place with the highest statistic in all parts so far.
+    Dividing ends when the two sides no longer differ."""
     ends = [0, len(values)]
     while True:
         best: tuple[float, int, int, int] | None = None

@@ -1,5 +1,5 @@
-"""Estimates how much the highest of several noisy means is too high because it was chosen partly for its noise (the
-winner's curse).
+"""Estimates how far the highest of several noisy means is too high. It was chosen partly for its noise (the winner's
+curse).
 
 The means of the repeats scatter around the true means by their standard error. The true means are unknown, so they are
 simulated in two ways, and a value between the two results is used. The first way uses the means as they are; these are
@@ -36,8 +36,8 @@ _LARGEST = 1e100
 
 
 def overstatement(repeats: Sequence[Sequence[float]]) -> float | None:
-    """Return by how much the highest mean of these points is too high on average. Returns None if no point was
-    repeated, or if numbers are too large to tell.
+    """Return how far the highest mean of these points is too high on average. Returns None if no point was repeated, or
+    if numbers are too large to tell.
 
     The noise is estimated from all points together, because each has few repeats.
     """

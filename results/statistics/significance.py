@@ -89,7 +89,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
     values.
 
     If all repeats of each side are equal, their variation is unknown, and a t test would be certain of any difference.
-    Instead, a test of permutations is used: its p-value is the share of all ways to split the repeats in two that set
+    Instead, a test of permutations is used. Of all ways to split the repeats in two, its p-value is the share that set
     the sides at least as far apart. See R. A. Fisher, "The Design of Experiments" (1935), section 21.
     """
     if not _vary(a, b):
@@ -201,7 +201,7 @@ def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float |
 
 
 def correct_p_value(p: float, level: float) -> float:
-    """Correct a p-value so that comparing it with 5 % is as strict as an interval of `level`. If a budget looks at the
+    """Correct a p-value so that comparing it with 5 % is as strict as an interval at `level`. If a budget looks at the
     repeats several times, the level is above `LEVEL`, because each look gets only a part of the 5 %
     (`model/budgets.py`).
     """
@@ -209,8 +209,8 @@ def correct_p_value(p: float, level: float) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for the number of tests, so that a false alarm in any of them is no more likely than it was in
-    one alone.
+    """Adjust p-values for the number of tests. A false alarm in any of the tests is then no more likely than in a
+    single test.
 
     From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
     """
@@ -324,9 +324,9 @@ def _of_logarithms(middle: float, half: float) -> IntervalEstimate | None:
 
 
 def repeats_until(a: Sequence[float], b: Sequence[float], half: float, level: float, most: int) -> int | None:
-    """Return how many repeats b needs to make an interval narrow, if b varies as before: the interval of the logarithm
-    of b's ratio to a is to extend by at most `half` in both directions. Returns None if more than `most` would be
-    needed, for example because a has too few repeats.
+    """Return how many repeats b needs for a narrow interval, if b varies as before. Narrow means that the interval of
+    the logarithm of b's ratio to a extends by at most `half` in both directions. Returns None if more than `most` would
+    be needed, for example because a has too few repeats.
     """
     if not _vary(a, b) or min(*a, *b) <= 0 or half <= 0:
         return None

@@ -96,7 +96,7 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
     """Return the doubts about a query's values, by their keys. Values that are not in doubt are left out.
 
     The number of queries is logarithmic in the number of searches. It is linear if a value depends on several searches
-    and moves in the same direction for all halves of them.
+    and changes in the same direction whichever half of them is changed.
     """
     if SUSTAINED not in sql:
         return {}
@@ -146,8 +146,8 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """Yield the searches in two halves, once for each binary digit of their numbers, so that any two searches are in
-    different halves at least once."""
+    """For each binary digit of the searches' numbers, yield the two halves of the searches that differ in that digit.
+    Any two searches are in different halves at least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
         yield zero, one

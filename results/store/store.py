@@ -274,7 +274,7 @@ class Store:
         self._has_functions = self._has_means = self._has_metrics = False
         self.run_dir = run_dir
         self.mended = ""
-        """If damaged tables were rebuilt when the store was opened, the damage. Otherwise, ""."""
+        """The damage to tables that were rebuilt when the store was opened, or "" if there was none."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""

@@ -288,7 +288,8 @@ class CellRow(NamedTuple):
     reused_from: str | None = None
     """The earlier run that measured the cell, or NULL if this run did."""
     transient_s: float | None = None
-    """The length, in seconds, of an unsteady beginning that changes the mean, by MSER-5, or 0 if there is none."""
+    """The length in seconds of an unsteady beginning that changes the mean, as found by MSER-5. It is 0 if there is
+    none."""
     due: int | None = None
     """The operations that were due in the measured time according to the schedule, or NULL if the load generator does
     not report them."""
@@ -434,8 +435,8 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """A property on which a cell's numbers depend. It belongs to the cell's tool (`latency`, `version`, ...), or is the
-    `node` that was used as a host (`source`)."""
+    """A property on which a cell's numbers depend. It is a property of the cell's tool (`latency`, `version`, ...), or
+    the `node` that was used as a host (`source`)."""
 
     run_id: str
     cell_id: str
