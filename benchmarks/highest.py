@@ -1,5 +1,5 @@
-"""Compares searches for the highest rate that keeps a promise with a ramp of the same resolution, on simulated queues
-whose answer is known.
+"""Compares two ways to find the highest rate that keeps a promise: a search, and a ramp of the same resolution. Both
+run on simulated queues with a known answer.
 
 Each queue has one server and Poisson arrivals (M/M/1). The time that an operation spends in it is exponential with the
 rate mu - lambda, so a promise about the 99th percentile, `p99 < limit`, is kept up to exactly lambda = mu - ln(100) /

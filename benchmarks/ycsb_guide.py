@@ -1,5 +1,5 @@
-"""Compares the planned hours of YCSB's lab specs with those of a script that measures the same in the way that YCSB's
-guide describes.
+"""Compares the planned hours of YCSB's lab specs with the hours of a script that follows YCSB's guide and measures the
+same.
 
 The guide (https://github.com/brianfrankcooper/YCSB/wiki/Core-Workloads, "Running the workloads") keeps the database at
 its size by doing things in this order: load; run A, B, C, F and D; delete the data; load again; run E. D and E insert

@@ -46,7 +46,8 @@ def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool =
 
 
 def _observed_apart(claim: Claim, results: Results) -> Iterator[str]:
-    """Yield the observed facts that differ between the machines of the two sides and that the spec does not declare."""
+    """Yield observed facts that differ between the machines of the two sides. Facts that the spec declares are left
+    out."""
     for pair in _sides(claim, results.plan):
         its, of_base = (observed_facts(each, results) for each in pair)
         for name in (name for name in _OBSERVED if not any(name in each.facts for each in pair)):
@@ -68,7 +69,7 @@ def _apart(name: str, its: str, of_base: str, words: Words) -> Iterator[str]:
 
 
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the durations and data sizes that differ between the cells of a claim and the cells that they are compared
+    """Yield the durations and data sizes that differ between a claim's cells and the cells that they are compared
     with."""
     found: tuple[dict[tuple[str, str], set[float]], ...] = ({}, {})
     unvaried = dict.fromkeys(plan.factors)
@@ -103,8 +104,8 @@ def _is_named_for(hardware: Hardware, name: str) -> bool:
 
 
 def facts_of_rival(claim: Claim, plan: Plan, words: Words) -> str:
-    """Return the hardware that a claim is compared with and its facts, if the fact `vendor` says that another vendor
-    makes it. Otherwise, return ""."""
+    """Return the hardware that a claim is compared with, and its facts. Return "" unless its fact `vendor` names
+    another vendor."""
     base = plan.hardware.get(str(claim.against.get("hardware", "")))
     vendors = {plan.hardware[key].facts.get(_VENDOR) for key in _hardware_of(claim) if key in plan.hardware}
     if base is None or _VENDOR not in base.facts or not vendors - {base.facts[_VENDOR]}:

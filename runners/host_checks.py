@@ -292,8 +292,8 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory, which has `kept` bytes, may already contain the data set, so that nothing needs
-    loading.
+    """Return whether the directory may already contain the data set, so that nothing needs loading. It has `kept`
+    bytes.
 
     Only a run can tell which data set is there, as that also depends on the load generator's build.
     """

@@ -106,8 +106,8 @@ def sampling_job(
     figures: tuple[str, ...] = (),
     counts: bool = False,
 ) -> Job:
-    """Return the job of a probe. `read` is a shell command that prints one reading, and `header` is one that prints
-    everything that does not change.
+    """Return the job of a probe. The shell command `read` prints one reading, and `header` prints everything that does
+    not change.
 
     The job reads until it is stopped, or `rounds` times. With `counts`, it reads once more when it is stopped. `files`
     are written into the job's directory. For `figures`, see `tasks.Job`.

@@ -463,8 +463,8 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers how cells changed a data set, and can therefore keep it for cells to which these changes
-    do not matter.
+    """An engine that remembers how cells changed a data set. It can therefore keep the data set for cells to which
+    these changes do not matter.
 
     If a cell writes, the data set counts as changed in an unknown way from `begin` until `finish`.
     """

@@ -36,8 +36,8 @@ class Bracket:
 
 
 def brackets(plot: Plot) -> list[Bracket]:
-    """Return the brackets whose number is known, which have bars below them, and for which there is room beside their
-    neighbours."""
+    """Return the brackets to draw. Their number is known, they have bars below them, and their neighbours leave room
+    for them."""
     found: list[Bracket] = []
     shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
     for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):

@@ -53,7 +53,7 @@ class ChartPoint:
     are too few for an interval.
 
     An `upright` point is the place of a rule on the x axis. A `hollow` point is a rate that did not keep its promise. A
-    `late` point is a rate at which the load generator was late, so that nothing is known about the rate.
+    `late` point is a rate at which the load generator was late. Nothing is known about that rate.
     """
 
     x: float
@@ -308,8 +308,8 @@ def ticks_around_one(values: Iterable[float]) -> Ticks:
 
 
 def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
-    """Return ticks that begin at zero and make exactly `intervals` steps, so that a right axis shares the left one's
-    grid lines."""
+    """Return ticks that begin at zero and make exactly `intervals` steps. A right axis then shares the left one's grid
+    lines."""
     found = list(values)
     top, bottom = max([*found, 0.0]), min([*found, 0.0])
     if bottom < 0:  # a shared grid would distort one axis, so this one has its own

@@ -21,7 +21,7 @@ _FIXED = re.compile(r"\b(threads|target)\s*:")
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the lines and keys that are points of a ramp for which no value is expected."""
+    """Return the table without lines and keys for points of a ramp at which no value is expected."""
     due = tuple(line for line in element.lines if not (line.query and _is_not_needed(line.query, results)))
     element = element.model_copy(update={"lines": due or element.lines})
     queries = [line.query for line in element.lines if line.query]
@@ -197,8 +197,8 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements that have data. These are left out: elements whose numbers were not imported, lines of one
-    point that other figures show, and tables of published values that the source does not state.
+    """Return the elements that have data. Three kinds are left out: elements whose numbers were not imported, lines of
+    a single point that other figures show, and tables of published values if the source states none.
 
     A section is dropped with its figures and tables, unless one of its texts has numbers of its own.
     """

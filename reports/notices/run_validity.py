@@ -212,8 +212,7 @@ def _offered(
 
     `key_none` is the key of the sentence to use if there are several offered loads and none was achieved.
 
-    Rates beyond the limit that a search for a promise found do not count, because the search offers them only to find
-    that limit.
+    A search for a promise also offers rates beyond the limit that it finds. These rates do not count.
     """
     loads, cells = results.loads, _judged(results)
     if not cells:
@@ -258,8 +257,8 @@ def _judged(results: Results) -> list[str]:
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:
-    """Yield cells at rates at which a search found that the promise is broken, or that the load generator is too
-    slow."""
+    """Yield cells at rates beyond a search's result: the search found that the promise is broken there, or that the
+    load generator is too slow."""
     found = {
         (*search.curve, runs.rate)
         for search in results.promises

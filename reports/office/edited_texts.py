@@ -103,8 +103,8 @@ _Pairs = list[tuple[FileText, FileText]]
 
 @dataclass(frozen=True)
 class _Paired:
-    """The texts of a file, compared with the original ones: texts with the same words but other numbers, texts that
-    were `reworded`, texts that are gone, and new ones."""
+    """The texts of a file, compared with the original ones. Some have the same words but other numbers, some were
+    `reworded`, some are gone, and some are new."""
 
     same: _Pairs
     reworded: _Pairs

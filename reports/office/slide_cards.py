@@ -28,8 +28,10 @@ _LEAST, _ENOUGH = 24.0, 30.0
 """The smallest type size that the numbers of a row should have, and the size from which on their texts may be larger.
 """
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
-"""The type size below which the numbers of a row are placed one below the other, the largest share of the width that
-they then take, and the share of the largest size that a number has beside a longer sentence."""
+"""If the numbers of a row would be smaller than the first number in points, they are placed one below the other. They
+then take at most the second number as a share of the width. The third number is the share of the largest size that a
+number has beside a longer sentence.
+"""
 _OVER_LABEL = 2.2
 """A number over its sentence is large enough at this many times the sentence's type size."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)

@@ -495,8 +495,8 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
-    """Return, by the id of each element (a figure, table, formula or text), the numbers of the footnotes that the
-    element cites and that are on another page, where no reader would look."""
+    """For each element (a figure, table, formula or text), return the numbers of the footnotes that it cites from
+    another page. No reader would look for them there. The keys are the elements' ids."""
     cited: dict[str, set[tuple[int, int]]] = {}
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):

@@ -41,8 +41,8 @@ _AMONG_JAPANESE = re.compile(
 
 
 _COUNTED = re.compile(r"(?<![\w.\-])(\d[\d,]*(?:\.\d+)?(?:</(?:span|a|strong)>)*)[ \u00a0](?=[ァ-ヺ一-鿿])")
-"""Matches a number, which may be tagged, and the blank between it and the word for the things that it counts, such
-as 倍 or スレッド."""
+"""Matches a number, and the blank before the word for the things that it counts, such as 倍 or スレッド. The number
+may be tagged."""
 _BEFORE_COUNTED = re.compile(
     r"(?<=[ぁ-ヺー一-鿿])[ \u00a0](?=(?:<(?:span|a|strong)\b[^>]*>)*\d[\d,.]*(?:</(?:span|a|strong)>)*[ァ-ヺ一-鿿])"
 )

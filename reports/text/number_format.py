@@ -292,8 +292,8 @@ def formatted(value: float, spec: str, unit: str) -> str:
     """Write a value by a Python format specification. Raises ValueError if the specification is wrong.
 
     A value in % is first divided by 100 if the presentation is `%`, which multiplies by 100. A format that begins with
-    a mark of `ROUNDED` belongs to a measure with a claim, and rounding moves the number almost only in that mark's
-    direction.
+    a mark of `ROUNDED` belongs to a measure with a claim. The mark gives the direction in which such a number is
+    rounded, with few exceptions.
     """
     rounded = ROUNDED.get(spec[:1])
     spec = spec[1:] if rounded else spec

@@ -183,7 +183,8 @@ class _Writer:
         return p.Prose.of(parts)
 
     def _is_told(self, claim: p.Prose | None) -> bool:
-        """Return whether the headline already says that a figure's claim is open, or for which points it is no gain."""
+        """Return whether the headline already says that a figure's claim is open, or names the points at which it is no
+        gain."""
         said = [part for part in claim.parts if isinstance(part, p.Said)] if claim else []
         verdict = self.verdicts[said[0].claim] if len(said) == 1 else None
         if verdict is None or number_of(verdict.claim) not in self.headlined:

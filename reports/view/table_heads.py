@@ -271,8 +271,8 @@ def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
 
 
 def _units_raised(columns: Sequence[TableHead]) -> list[tuple[TableHead, str]]:
-    """Return each column with the unit that its whole group shares, which is removed from the column itself, or with ""
-    if the group shares none."""
+    """Return each column with the unit that its whole group shares, or with "" if there is none. A shared unit is
+    removed from the column itself."""
     lowered: list[tuple[TableHead, str]] = []
     for path, group in groupby(columns, key=lambda column: column.heads[:1]):
         below = list(group)

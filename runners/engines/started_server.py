@@ -44,8 +44,8 @@ class StartedServer(ABC):
     `host` is the server's host, `port` is its port, and `directory` is the folder for its data. `config` is the name of
     its configuration file, or "" if there is none.
 
-    If the server is `attached`, which means that it already runs, `host` is the first load generator's host, since the
-    server can certainly be reached from there. There is then no port and no directory.
+    An `attached` server is one that already runs. Its `host` is the first load generator's host, since the server can
+    certainly be reached from there. It has no port and no directory.
     """
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:

@@ -295,7 +295,7 @@ class CellRun:
 
     @cached_property
     def _known_cell(self) -> Cell:
-        """Return the cell with the identity that its data set has on the cell's hosts, which the engine needs."""
+        """Return the cell with the identity of its data set on the cell's hosts. The engine needs this identity."""
         return self.with_data_set(self._cell)
 
     def _load(self, contexts: Mapping[str, CellContext]) -> None:

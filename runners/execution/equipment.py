@@ -40,9 +40,9 @@ class Equipment:
         """Return the cell's engine. Stops the lane's other engine first, since two servers on one host would disturb
         each other.
 
-        `before` means that an earlier controller started and recorded the engine, and that a measurement in progress
-        must not be disturbed. Otherwise the cell's load generators are searched for while the engine starts, unless the
-        database declares commands, which may put other load generators there.
+        With `before`, an earlier controller has started and recorded the engine, and a measurement in progress must not
+        be disturbed. Otherwise the cell's load generators are searched for while the engine starts, unless the database
+        declares commands, which may put other load generators there.
         """
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()

@@ -71,8 +71,8 @@ class HostWait:
 
 
 class Claimed(NamedTuple):
-    """The claimed hosts, sentences about claims that were taken over, and the hosts that could not be claimed, each
-    with the error."""
+    """The claimed hosts, and sentences about claims that were taken over. Hosts that could not be claimed are listed
+    with the errors."""
 
     held: list[str]
     taken_over: list[str]
@@ -242,7 +242,7 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Describe how cells are affected by hosts that could not be claimed, so that the user can stop the run and fix the
+    """Describe which cells are affected by hosts that could not be claimed. The user may stop the run and fix these
     hosts."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:

@@ -22,8 +22,8 @@ class KeptClaim:
     """Holds this machine for the run until the `with` block ends, so that no other run measures while reports are
     rendered.
 
-    During that time the run's identity file is open for writing and locked, so that others see that the controller is
-    alive.
+    During that time the run's identity file is open for writing and locked. Other processes see from this that the
+    controller is alive.
     """
 
     def __init__(self) -> None:

@@ -229,8 +229,8 @@ class Monitor:
 
 
 def present_readings(run_dir: Path, now: float) -> tuple[JobReading, ...]:
-    """Return the readings of a run that another process drives, without those that are stale at `now` (by that run's
-    clock)."""
+    """Return the readings of a run that another process drives. Readings that are stale at `now` (by that run's clock)
+    are left out."""
     live = read_live(run_dir)
     return tuple(each for each in live.readings if now - each.at < STALE_S) if live is not None else ()
 

@@ -132,7 +132,7 @@ class Scheduler(Protocol):
         ...
 
     def given(self, asked: Mapping[str, Asked], before: Mapping[str, str], named: Sequence[str]) -> Given:
-        """Return the nodes of the job that this process is part of, by the hosts that the plan asks for.
+        """Return the nodes of this process's own job. The keys are the hosts that the plan asks for.
 
         A host keeps its node in `before` if possible. `named` are nodes that the plan itself names. Raises RunnerError
         outside of a job, and in a job that has other nodes.

@@ -149,9 +149,9 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
     """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
 
-    In journals of earlier versions, offsets refer to the controller's clock itself, which may have been set, and whose
-    own offset is always 0. In journals of this version, this clock has an offset, which changes by as much as the clock
-    is set.
+    In journals of earlier versions, offsets refer to the controller's clock itself. That clock may have been set, and
+    its own offset is always 0. In journals of this version, this clock has an offset, which changes by as much as the
+    clock is set.
     """
     step = clock_step(before, after)
     moved = step - (after.offset_s - before.offset_s) if before and after and step else 0.0

@@ -73,7 +73,8 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> FoundT
 
 
 def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Program | None:
-    """Return the controller's program that a run would copy to a host that lacks the tool, or None if there is none."""
+    """Return the program on the controller that a run would copy to a host without the tool, or None if there is
+    none."""
     if configured or is_on_controller(transport.host) or not isinstance(driver, Ships):
         return None
     return own_program(driver.candidates(None, tool_dirs()))

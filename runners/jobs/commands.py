@@ -50,8 +50,8 @@ def exec_line(command: Command) -> str:
 
 
 def script(command: Command, stdin: str = "") -> str:
-    """Return a script that becomes the command when it is passed to `sh` on standard input, so that no process list
-    shows it.
+    """Return a script that becomes the command when `sh` reads it from standard input. In this way, no process list
+    shows the script.
 
     If the command is `sh` itself, the script is the command's own input, because another shell, and a process that
     feeds it, would add nothing.

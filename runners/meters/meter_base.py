@@ -75,9 +75,9 @@ def _lines(path: Path) -> list[str]:
 class AnyMeter(ABC):
     """The base of all meters.
 
-    `tool` has the name of the program that reads the meter, and of the Debian package that contains it. Each of `hints`
-    has a regular expression for the meter's output, and a text about what to do next. `answer` is a regular expression
-    for the line that holds a reading. Its group `unit` matches the unit, if that may be something other than watts.
+    `tool` names the program that reads the meter, and the program's Debian package. Each of `hints` has a regular
+    expression for the meter's output, and a text about what to do next. `answer` is a regular expression for the line
+    that holds a reading. Its group `unit` matches the unit, if that may be something other than watts.
     """
 
     tool: ClassVar[tuple[str, str]] = ("", "")

@@ -53,10 +53,10 @@ class RepeatValues:
 class UndecidedPoints:
     """The points that expectations read, with their repeats' results so far.
 
-    `open` has the points that can't be decided yet. Each has its distance from a decision, which is half the width of
-    the interval of the mean difference, as a share of that difference. `decided` has the points at which every
-    expectation that reads them is decided. `compared` has the points that open expectations read together, by point.
-    `sampled` has the wanted values from probes.
+    `open` has the points that can't be decided yet. Each has its distance from a decision. This is half the width of
+    the mean difference's interval, as a share of the difference. `decided` has the points at which every expectation
+    that reads them is decided. `compared` has the points that open expectations read together, by point. `sampled` has
+    the wanted values from probes.
     """
 
     open: Mapping[Point, float] = field(default_factory=dict)

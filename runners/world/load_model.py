@@ -244,8 +244,8 @@ class SolvedNetwork:
 
 
 def _residence(service_s: float, servers: float, found: float) -> float:
-    """Return the residence time at a station by Seidmann's approximation, which replaces the station by a server that
-    is `servers` times as fast, followed by a delay for the remaining time."""
+    """Return the residence time at a station by Seidmann's approximation. It replaces the station by a single server
+    that is `servers` times as fast, and adds a delay for the remaining time."""
     return service_s / servers * (1 + found) + service_s * (servers - 1) / servers
 
 

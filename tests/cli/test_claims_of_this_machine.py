@@ -1,4 +1,5 @@
-"""Tests that a run claims this machine while its brief is made, so that no other run measures during rendering."""
+"""Tests that a run claims this machine while its brief is made. Otherwise, another run could measure during
+rendering."""
 
 from __future__ import annotations
 

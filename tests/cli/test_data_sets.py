@@ -1,4 +1,4 @@
-"""Tests that a data set is reused only if everything that shapes its bytes is unchanged, with real db_bench."""
+"""Tests that a data set is reused only if nothing that shapes its bytes has changed. Uses real db_bench."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Tests that everything in a stranger's plan that may run or reach something is listed, so that nothing runs without
-being shown."""
+"""Tests that everything that a stranger's plan may run or reach is listed, so that nothing runs without being shown."""
 
 from __future__ import annotations
 

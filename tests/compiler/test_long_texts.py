@@ -1,5 +1,5 @@
-"""Tests that each kind of text has a maximum length, which `bench check` applies and the tables of blocks and keys
-state."""
+"""Tests that each kind of text has a maximum length. `bench check` applies it, and the tables of blocks and keys state
+it."""
 
 from __future__ import annotations
 

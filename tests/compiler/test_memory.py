@@ -1,4 +1,4 @@
-"""Tests that a check that uses the memory of the last check finds the same as a fresh one."""
+"""Tests that a check with the memory of the last check has the same findings as a fresh check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tests that a plan that is read cell by cell equals the plan that pydantic reads at once, and takes less memory."""
+"""Tests that reading a plan cell by cell gives the same plan as pydantic's reading of the whole file, and takes less
+memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that our loop over the parser's tables gives exactly the result that the library gives for the same text."""
+"""Tests that our loop over the parser's tables gives exactly the same results as the library's own loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests MariaDB and sysbench, from a separate package, with real servers that a run starts or that are already
+"""Tests MariaDB and sysbench, from a separate package. The real servers are started by the run, or are already
 running."""
 
 from __future__ import annotations

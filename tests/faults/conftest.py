@@ -36,8 +36,8 @@ class FaultyRun:
         return {record["cell"]: record for record in self.bench.journal("cell_ended")}
 
     def fails_only(self, pattern: str) -> None:
-        """Check that only cells with matching ids failed and have no numbers, and that there are other cells, all of
-        them good."""
+        """Check that only cells with matching ids failed, and that these have no numbers. There must be other cells,
+        and all of them must be good."""
         failed = {cell for cell in self.verdicts if re.search(pattern, cell)}
         assert self.ended.code == 3, self.ended.text
         assert {cell for cell, record in self.verdicts.items() if record["status"] == "failed"} == failed
@@ -54,8 +54,8 @@ class FaultyRun:
         assert {row["cell_id"] for row in counted} == self.verdicts.keys() - failed
 
     def says_why(self, pattern: str, *parts: str) -> None:
-        """Check that each of these cells failed with one line without control characters that names the line of the
-        spec."""
+        """Check that each of these cells has a one-line reason for its failure. The reason must name the line of the
+        spec, and have no control characters."""
         records = [record for cell, record in self.verdicts.items() if re.search(pattern, cell)]
         assert records
         for record in records:

@@ -1,5 +1,5 @@
-"""Tests that the code that one room (a top-level folder) offers to others has types, because `Any` would let mistakes
-pass between rooms."""
+"""Tests that all code that a room (a top-level folder) offers to other rooms has types. `Any` would let mistakes pass
+between rooms."""
 
 from __future__ import annotations
 

@@ -357,8 +357,8 @@ def test_each_folder_says_what_is_in_it() -> None:
 
 
 def test_a_module_has_a_name_of_its_own() -> None:
-    """Names are unique everywhere. The exceptions are commands, which are named as they are typed, the `spec.py` of
-    extensions, and the modules of `benchbrief.extend`, which are named by kind."""
+    """Names are unique everywhere. There are three exceptions. Commands are named as they are typed, each extension has
+    a `spec.py`, and the modules of `benchbrief.extend` are named by kind."""
     names = Counter(
         path.stem
         for path in modules_of(*ROOMS)

@@ -1,4 +1,4 @@
-"""Tests the processes, imports and layouts that a brief takes, as numbers that do not depend on how busy the machine
+"""Tests how many processes, imports and layouts a brief takes. These numbers do not depend on how busy the machine
 is."""
 
 from __future__ import annotations

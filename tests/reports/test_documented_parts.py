@@ -1,4 +1,4 @@
-"""Tests that each field that docs/reports.md lists for a part exists when the part is laid out, including fields in
+"""Tests docs/reports.md: each field that it lists for a part exists when the part is laid out, including fields in
 lists."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests that a figure that is slightly too high for the rest of a page is made lower, and placed on that page."""
+"""Tests figures that are slightly too high for the rest of a page. They are made lower, and placed on that page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests that a brief with letters that no typeface of this machine has contains a warning, and no boxes in their
-place."""
+"""Tests a brief with letters that no typeface of this machine has. The brief must warn of them, and must not show boxes
+in their place."""
 
 from __future__ import annotations
 

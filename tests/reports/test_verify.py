@@ -106,8 +106,8 @@ def without(place: str) -> Callable[[NumbersFile], dict[str, Any]]:
 
 
 def less_some_of_its_texts(count: int, gap: str) -> Callable[[NumbersFile], dict[str, Any]]:
-    """Return a function that removes `count` numbers in texts from a file, and records that this many numbers could not
-    be made."""
+    """Return a function that removes `count` numbers in texts from a file. The function also records in the file that
+    this many numbers could not be made."""
 
     def fault(file: NumbersFile) -> dict[str, Any]:
         gone = [number.id for number in file.numbers if number.place == "text"][:count]

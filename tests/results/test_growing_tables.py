@@ -1,4 +1,4 @@
-"""Tests that tables in memory that grow with a run have the same numbers at each look as newly built ones."""
+"""Tests tables in memory that grow with a run. At each look, they must have the same numbers as newly built tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests that every public function of `results/statistics` returns a finite answer for any numbers, or says that it is
-unknown."""
+"""Tests the public functions of `results/statistics` with any numbers. Each must return a finite answer, or say that
+the answer is unknown."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Tests that a run is identified by the contents of its folder, so that the folder's place and its host's name may
-change."""
+"""Tests that a run is identified by the contents of its folder. The folder's place and its host's name may change."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests that tools are found in all possible places, and that a file which only has the name of a tool is not taken for
-one."""
+"""Tests that tools are found in all possible places. A file that only has the name of a tool does not count as the
+tool."""
 
 from __future__ import annotations
 

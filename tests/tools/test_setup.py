@@ -110,7 +110,7 @@ def test_a_second_call_ends_at_once() -> None:
 
 
 def _processor_s() -> float:
-    """Return the processor time of all child processes that have ended, which depends little on how busy the machine
+    """Return the processor time of all child processes that have ended. It depends little on how busy the machine
     is."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

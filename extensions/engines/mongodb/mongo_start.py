@@ -203,7 +203,7 @@ class StartedCluster:
             yield self._primary(members)
 
     def front(self) -> Connection:
-        """Return a connection to the server that gives access to all data, which is a router or the primary."""
+        """Return a connection to a router or, without routers, to the primary. Either gives access to all data."""
         if self.layout.routers:
             return self._connect(self.layout.routers[0])
         return self._primary(self.layout.shards[0])

@@ -1,8 +1,8 @@
 """The RocksDB engine: a directory on the host under test, which the load generator opens. There is no server.
 
-The marker that makes the directory ours (see `data_directories.py`) also names the data set of a checked load, counts
-the cells that have written to it since, and records RocksDB's own identity of the database. That identity changes
-whenever a database is created, so we notice if a benchmark fills the directory anew.
+The directory has a marker that makes it ours (see `data_directories.py`). The marker also names the data set of a
+checked load, counts the cells that have written to it since, and records RocksDB's own identity of the database. That
+identity changes whenever a database is created, so we notice if a benchmark fills the directory anew.
 """
 
 from __future__ import annotations

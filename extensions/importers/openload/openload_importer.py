@@ -1,7 +1,7 @@
 """Import a finished openload output: its record, and the histogram log beside it.
 
 openload checks its own numbers. If openload refused a run, the import refuses it as well. It also refuses a run that
-contradicts itself by the rules of `openload_invariants.py`, which `bench run` applies to its own measurements, too.
+breaks the rules of `openload_invariants.py`. `bench run` applies the same rules to its own measurements.
 """
 
 from __future__ import annotations

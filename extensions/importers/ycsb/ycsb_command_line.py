@@ -121,7 +121,7 @@ def disclosed(properties: Mapping[str, Setting]) -> tuple[tuple[str, str], ...]:
 def planned(properties: Mapping[str, Setting]) -> Mapping[str, Setting]:
     """Return the settings under the plan's names.
 
-    Skips invalid numbers, with which the tool would not have run, and a target of 0, which means that there is no
+    Skips invalid numbers, since the tool would not have run with them. Also skips a target of 0, since it means no
     target.
     """
     return dict(_planned(properties))

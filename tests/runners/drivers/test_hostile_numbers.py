@@ -1,5 +1,5 @@
-"""Tests that numbers with thousands of digits, which Python refuses to read, count as bad output of the tool and not as
-our bug."""
+"""Tests numbers with thousands of digits, which Python refuses to read. They must count as the tool's bad output, and
+not as our bug."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests the controller of a run with a scheduler that is just a list of jobs, for situations that a real scheduler
-can't produce on demand."""
+"""Tests the controller of a run with a scheduler that is just a list of jobs. This allows situations that a real
+scheduler can't produce on demand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests finished outputs of go-ycsb: the final rows are read, and an output that was cut, or that contradicts itself or
-its spec, is refused."""
+"""Tests the import of finished outputs of go-ycsb. The final rows are read. An output that was cut, or that contradicts
+itself or its spec, is refused."""
 
 from __future__ import annotations
 

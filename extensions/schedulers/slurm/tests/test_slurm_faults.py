@@ -36,7 +36,7 @@ def job_of(bench: Bench, lane: int = 1) -> str:
 
 
 def whole(bench: Bench, cluster: Slurm, run: Started, within: Collection[str] = ()) -> None:
-    """Wait for the end of a run, and check that each cell is good and counts once, and that nothing is left behind."""
+    """Wait for the end of a run. Check that each cell is good and counts once, and that nothing is left behind."""
     ended = run.wait(240)
     assert ended.code == 0, ended.text
     assert ended_cells(bench.run_dir) == CELLS
