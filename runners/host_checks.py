@@ -72,7 +72,7 @@ _COMPRESSED_AT_MOST = 10
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `hint` tells how to fix a problem.
+    """The result of one check. `hint` says how to fix a problem.
 
     `ours` is False if the cause is outside the run. `needed` is False if the run can do without the thing that was
     checked.

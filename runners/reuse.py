@@ -174,7 +174,7 @@ _AT_ONCE = 8
 
 @dataclass
 class Rechecked:
-    """Results that are no longer valid. `changed` tells what has changed, by cell. `warnings` do not prevent reuse."""
+    """Results that are no longer valid. `changed` says what has changed, by cell. `warnings` do not prevent reuse."""
 
     changed: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

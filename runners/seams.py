@@ -35,7 +35,7 @@ class GoesOn:
 @dataclass(frozen=True)
 class Requirement:
     """Something that a tool needs on a host. If it is there, the command `check` exits with 0 and prints a version.
-    `hint` tells how to install it."""
+    `hint` says how to install it."""
 
     name: str
     check: Command

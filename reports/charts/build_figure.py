@@ -940,7 +940,7 @@ def _explain_rings(
 def _without_non_positive(
     drawn: list[DrawnSeries], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
 ) -> list[DrawnSeries]:
-    """Drop the values that a logarithmic axis can't show. `log` tells whether the right axis (True) and the left axis
+    """Drop the values that a logarithmic axis can't show. `log` says whether the right axis (True) and the left axis
     (False) are logarithmic."""
     dropped = 0
     found = []

@@ -297,8 +297,8 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures for placing side by side, each with as much room above it as the tallest head needs. If a figure
-    lacks a claim, only the figures in `own`, whose authors wrote their claims, keep theirs."""
+    """Return figures for placing side by side, each with as much room above it as the tallest head needs. If not all of
+    them have a claim, only claims that an author wrote are kept. The figures with such claims are in `own`."""
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     heads = [_head_height(figure, words) for figure in figures]

@@ -559,7 +559,7 @@ class Notice:
 
     `first` means that a reader must know the limit before any number. Other notices come after the result. `link` is
     the id of the notice's details on the page, or "". A brief with a separate disclosure shows `limits` or the `origin`
-    instead.
+    in place of the notice.
     """
 
     title: str

@@ -20,8 +20,8 @@ from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
-"""The most pairs that get a sentence each. For example, four hardware make six pairs, which get one sentence and a list
-instead."""
+"""The most pairs that get a sentence each. For example, four hardware make six pairs. These get one sentence and a
+list."""
 MOST_NAMED = 4
 """The most compared things to name. If there are more, their pairs are counted."""
 MOST_LISTED = 12

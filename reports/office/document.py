@@ -77,8 +77,8 @@ _PIXEL = 0.75
 _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type size of the headline's numbers, and how many times as wide as estimated they are in bold."""
 _CARD_PT = 22.0
-"""The type size of numbers in boxes that are side by side. If a number does not fit, each number is written on a line
-of its own instead."""
+"""The type size of numbers in boxes that are side by side. If a number does not fit, each number gets a line of its
+own."""
 _TEXT_PT, _SHORT_LIST = 10.0, 5
 """The type size of running text, and the most items of a list that is kept on one page."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14

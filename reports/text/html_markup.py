@@ -64,7 +64,7 @@ def marks_beside_number(numbers: Iterable[int]) -> Markup:
 
 
 def note_letter(number: int) -> str:
-    """Return the mark of a footnote, such as a to z, aa, ab. The limits of a brief have numbers instead."""
+    """Return the mark of a footnote, such as a to z, aa, ab. A brief's limits have numbers and not letters."""
     letter = chr(ord("a") + (number - 1) % 26)
     return letter if number <= 26 else note_letter((number - 1) // 26) + letter
 

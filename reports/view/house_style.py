@@ -1,5 +1,5 @@
-"""Finds the look of a brief: its template and house style (logo, style sheet, typefaces), and which typefaces are
-missing."""
+"""Finds the look of a brief: its template and house style (logo, style sheet, typefaces). Also finds missing
+typefaces."""
 
 from __future__ import annotations
 

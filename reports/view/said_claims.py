@@ -112,8 +112,10 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
 
 
 class _Writer:
-    """Writes the sentences of claims. If a claim's number is in `headlined`, the headline shows its range. If a claim's
-    state is in `told`, the first page has a remark about all numbers, which is not repeated after single numbers."""
+    """Writes the sentences of claims. If a claim's number is in `headlined`, the headline shows its range. The first
+    page may have a remark that applies to all numbers. The states that it names are in `told`, and are not repeated
+    after single numbers.
+    """
 
     def __init__(
         self,

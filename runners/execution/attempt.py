@@ -50,7 +50,7 @@ class StepJob:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a cell. `number` counts from 1. If this attempt resumes an earlier controller's, `left` tells how
+    """One attempt at a cell. `number` counts from 1. If this attempt resumes an earlier controller's, `left` says how
     far that controller got."""
 
     plan: Plan

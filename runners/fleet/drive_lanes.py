@@ -131,7 +131,7 @@ class LaneDriver:
         return bool(ended) or time.monotonic() - self._asked_at >= self._pause_s
 
     def _has_just_ended(self, lane: PlanLane) -> bool:
-        """Return whether a lane's journal has grown since the last look, and now records that the lane ended."""
+        """Return whether a lane's journal has grown since the last check, and now records that the lane ended."""
         journal = self._folder(lane) / JOURNAL
         try:
             size = journal.stat().st_size

@@ -180,7 +180,8 @@ def _common(longer: LaneResults, shorter: LaneResults) -> int:
 
 
 def choose_counting(found: Sequence[LaneResults]) -> tuple[list[LaneResults], list[tuple[LaneResults, LaneResults]]]:
-    """Return the folder that counts for each lane, and each fenced folder with the one that counts instead."""
+    """Return the folder that counts for each lane. Also return each fenced folder, with the folder that counts in its
+    place."""
     best: dict[int, LaneResults] = {}
     for each in sorted(found, key=lambda lane: lane.rank):
         best[each.lane.number] = each

@@ -190,7 +190,7 @@ def mix(shares: Mapping[str, float], demand: Callable[[str], Demand] = demand_of
 class QueueNetwork:
     """A closed queueing network of `nodes` machines, and the mean demand of the operations. Times are in seconds.
 
-    `remote` tells whether the load comes over the network. It does for a server, but not for a library.
+    `remote` says whether the load comes over the network, as it does for a server but not for a library.
     """
 
     machine: Machine
@@ -292,7 +292,7 @@ class Task:
     - `limit` is the number of operations after which the task ends.
     - `mix` has the shares of the operations.
     - `beside` is the operation of one additional thread, which does not count in any throughput.
-    - `intended` tells whether latencies are also counted from when operations are due.
+    - `intended` says whether latencies are also counted from when operations are due.
     - `errors` is the share of operations that fail.
     - `failing` names hosts. If it is not empty, the whole task fails.
     - `events_at` are times in seconds of the measured time. After each, the service is out for `OUTAGE_S`.
@@ -300,7 +300,7 @@ class Task:
     - `generators` are all hosts that offer the load. They begin together.
     - `speed` is the factor by which the levels of the cell's factors change the speed (`effect_of`).
     - `service_s` is how many processor seconds an operation takes, or 0 for the usual number.
-    - `in_memory` tells whether operations need no disk.
+    - `in_memory` says whether operations need no disk.
     """
 
     step: Literal["load", "measure"]

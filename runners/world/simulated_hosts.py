@@ -43,7 +43,7 @@ _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Sampler:
     """Samples one probe on one host.
 
-    `library` tells whether the database is a library in the load generator's process instead of a server.
+    `library` says whether the database is a library in the load generator's process instead of a server.
     """
 
     probe: str

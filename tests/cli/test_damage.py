@@ -117,8 +117,8 @@ def test_a_flipped_bit_in_the_plan_is_noticed_wherever_it_is(copied_run: Bench) 
 
 
 def flip_a_hash(journal: Path, *, sums: bool) -> str:
-    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal looks like one of
-    an earlier version."""
+    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal looks like a
+    journal of an earlier version."""
     lines = journal.read_text(encoding="utf-8").splitlines()
     at, ended = next(
         (at, record) for at, line in enumerate(lines) if (record := json.loads(line))["type"] == "cell_ended"

@@ -91,8 +91,8 @@ def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench
 
 @pytest.mark.long
 def test_a_killed_run_ends_its_repeats_early_as_it_would_have_done(bench: Bench, tmp_path: Path) -> None:
-    """Both points are so far from the limit that the first look at their repeats decides, even though the budget would
-    allow all repeats."""
+    """Both points are far from the limit. The first look at their repeats is therefore enough to decide, even though
+    the budget would allow all repeats."""
     spec(bench, tmp_path, "links", "readrandom", repeats=8)
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     bench.spec(text + "\nexpect throughput > 10 ops/s\n")

@@ -296,7 +296,7 @@ def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float,
 
 
 def test_a_rate_that_is_sure_has_the_confidence_that_is_stated() -> None:
-    """At a rate where one in five runs keeps the promise, a wrong decision by a lead of three is as rare as the stated
+    """The rate keeps its promise in one of five runs. A lead of three then decides wrongly as rarely as the stated
     confidence requires."""
     wrong, accepted, sure = judged_often(0.2, judged=1_000)
     assert sure == 1

@@ -12,7 +12,7 @@ LATE_S = 0.3
 
 
 def readings_of(run_dir: Path, *, since_boot: bool) -> list[float]:
-    """Return when the only probe's readings were taken, in seconds by its host's clock, or since the host booted."""
+    """Return the times of the only probe's readings, in seconds by its host's clock or since the host's boot."""
     (printed,) = run_dir.glob("raw/**/probe-*/stdout")
     found: list[tuple[str, str]] = re.findall(r"^= (\d+\.\d+) (\d+\.\d+)$", printed.read_text(), re.MULTILINE)
     return [float(up if since_boot else at) for at, up in found]

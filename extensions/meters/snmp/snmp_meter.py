@@ -35,7 +35,7 @@ say: SnmpMessages = speaker(SnmpMessages)
 @dataclass(frozen=True)
 class Family:
     """The outlets of one vendor's PDUs. `oid` has a placeholder for an index that consists of `numbers` numbers.
-    `digits` is the OID that tells the number of decimal digits in the value, or "" if the PDU has no such OID."""
+    `digits` is the OID for the number of decimal digits in the value, or "" if the PDU has no such OID."""
 
     oid: str
     numbers: int

@@ -1,4 +1,4 @@
-"""Tests which points adaptive ramps measure, according to the journal, including those of a resumed run."""
+"""Tests adaptive ramps with runs in memory: which points they measure, and how a resumed run continues."""
 
 from __future__ import annotations
 

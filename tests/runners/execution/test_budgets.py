@@ -1,4 +1,5 @@
-"""Tests a budget by the journal: each point is measured once, and then repeats are added where intervals are widest."""
+"""Tests budgets with runs in memory: each point is measured once, and then repeats are added at the points with the
+widest intervals."""
 
 from __future__ import annotations
 

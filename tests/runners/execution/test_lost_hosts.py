@@ -31,7 +31,7 @@ experiment e {
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[j.AnyRecord]]:
     """Return a function that runs cells on a host. The host goes away after its first cell, and answers again at the
-    given look."""
+    check with the number `back_at`."""
 
     def run(back_at: int, retries: int = 0) -> list[j.AnyRecord]:
         (tmp_path / "a.bench").write_text(SPEC.replace("@RETRIES@", str(retries)))

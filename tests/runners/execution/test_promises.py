@@ -1,4 +1,4 @@
-"""Tests which rates searches for promises measure, according to the journal, including those of a resumed run."""
+"""Tests searches for promises with runs in memory: which rates they measure, and how a resumed run continues."""
 
 from __future__ import annotations
 

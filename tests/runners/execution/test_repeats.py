@@ -1,4 +1,5 @@
-"""Tests repeats that end when the mean is known well enough, by the journal: which repeats are not needed, and when."""
+"""Tests repeats that end when the mean is known well enough, with runs in memory: which repeats are not needed, and
+when they end."""
 
 from __future__ import annotations
 

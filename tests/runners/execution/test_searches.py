@@ -1,4 +1,5 @@
-"""Tests knee searches by the journal: the knee, cells that are not needed, and which cells must wait and how long."""
+"""Tests knee searches with runs in memory: the knee, the cells that are not needed, and the cells that must wait for
+the search."""
 
 from __future__ import annotations
 
