@@ -1,1 +1,1 @@
-"""From text to syntax tree: the grammar, spans, diagnostics, and the formatter."""
+"""Reads the text of a spec into a syntax tree, and writes its canonical layout. Also has the diagnostics."""

@@ -1,8 +1,8 @@
 """The single canonical layout of a spec, which `bench fmt` writes.
 
-Only white space and commas that mean nothing are changed. Every token and every comment is kept, in the same order. The
-formatter lays out the list of tokens, guided by the syntax tree. It then reads the result again and requires that it
-means the same.
+Only white space and commas without a meaning are changed. Every token and every comment is kept, in the same order. The
+formatter lays out the list of tokens, guided by the syntax tree. It then reads the result again, and requires that the
+meaning is the same.
 
 docs/layout.md describes the style. In short: each attribute has its own line, and each level is indented by two blanks.
 A block stays on one line if it was written on one line and fits. Neighbours of the same kind are aligned in columns.
@@ -41,8 +41,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaidToken:
-    """A token. `fresh` tells that it begins a line, or what the grammar takes for a line. `blank` tells that it follows
-    a blank line."""
+    """A token. `fresh` means that it begins a line, or something that the grammar treats as a line. `blank` means that
+    it follows a blank line."""
 
     kind: Kind
     text: str
@@ -255,7 +255,7 @@ class LaidRow:
 
     `cells` are the item's parts if it fits on one line, with "" for a missing part. `broken` gives the item's text over
     several lines, with its first part padded to a number of columns. `beside` is the comment after the item. `blank`
-    tells whether a blank line comes before it.
+    says whether a blank line comes before it.
     """
 
     kind: str

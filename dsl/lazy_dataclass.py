@@ -1,5 +1,5 @@
-"""Data classes that are built when their first object is made, since a run of `bench` uses only a few classes, and
-properties that are computed only once."""
+"""Data classes that are built only when their first object is made, since a run of `bench` uses only a few of them.
+Also properties that are computed only once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ else:
 
     def dataclass(cls=None, /, *, frozen=False, **options):
         """Make a data class as Python's `dataclass` does, but lazily. `frozen` makes objects hashable. Only the type
-        checker enforces it, since a check at run time would slow the creation of objects tenfold."""
+        checker forbids assignments, since a check at run time would make creating objects ten times slower."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **options)
         if options.keys() - {"eq", "kw_only"}:  # slots make another class, and the others are rare

@@ -12,8 +12,8 @@ KEEPS_UP = 0.95
 never exact."""
 
 CATCHES_UP = 1.05
-"""The share of its offered load above which a load generator must have been working off a backlog, because its schedule
-began in the warm-up or a stall had stopped it."""
+"""A load generator that does more than this share of its offered load must be working off a backlog. Its schedule began
+in the warm-up, or a stall had stopped it."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def load_of(  # the numbers of one measurement
 ) -> OfferedLoad:
     """Return the load of a measured cell with a target.
 
-    Random arrivals seldom match their rate exactly. Therefore the operations `done`, including failed ones, are
-    compared with those that were actually `due` in these seconds by the schedule, if the load generator reports them.
+    Random arrivals seldom match their rate exactly. Therefore, if the load generator reports how many operations were
+    actually `due` in these seconds, the operations `done`, including failed ones, are compared with that number.
     """
     if due and seconds and done is not None:
         return OfferedLoad(due / seconds, done / seconds)
@@ -55,8 +55,8 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run must serve to count for or against a promise. If it serves less,
-    it can't be distinguished from a run at a neighbouring rate."""
+    """Return the share of its offered load that a run must serve to count for or against a promise. A run that serves
+    less can't be distinguished from a run at a neighbouring rate."""
     return max(KEEPS_UP, 1 - promise.within)
 
 

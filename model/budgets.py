@@ -26,18 +26,19 @@ _FIRST_LOOK = 3
 are rarely narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
-"""Shares of the chance to be wrong: of the first look at an expectation, and of all looks between it and the last.
-Chosen by simulation: `benchmarks/README.md` has figures of other shares."""
+"""Shares of the allowed chance of an error: for the first look at an expectation, and for all looks between the first
+and the last together. They were chosen by simulation; `benchmarks/README.md` has figures for other shares."""
 
 
 _TOGETHER, _DEPENDENT = 1.28, 3
-"""The sum of the shares of all looks at an expectation, as a multiple of their joint chance to be wrong, and the
-repeats and the number of looks from which it holds. They look at the same repeats, so they often err in the same
-cases, which C. E. Bonferroni's inequality does not count. Group sequential tests set their limits by the joint
-distribution of their looks: S. J. Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials",
-Biometrika 64 (1977). The multiple for t of few repeats comes from simulation: of a million rows of normal noise
-each, the least sum was 1.298 (looks after 3, 4 and 5 repeats). It is smaller, and left at 1, with fewer repeats, two
-looks, or a chance below 5 %."""
+"""The chances of an error of all looks at an expectation may add up to this multiple of their joint chance. This holds
+from the given number of repeats before the first look, and from the same number of looks. All looks see the same
+repeats, so they often err in the same cases. C. E. Bonferroni's inequality does not take that into account, but group
+sequential tests set their limits by the joint distribution of their looks: S. J. Pocock, "Group Sequential Methods in
+the Design and Analysis of Clinical Trials", Biometrika 64 (1977). The multiple for Student's t of few repeats comes
+from simulations, each with a million rows of normal noise. The smallest was 1.298, for looks after 3, 4 and 5 repeats.
+With fewer repeats, two looks, or a chance below 5 %, the multiple is smaller, and 1 is used.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,14 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the chance of an error that is shared among the looks. Together they err in at most 5 % of
-        all cases."""
+        """Return the sum of the chances of an error of all looks. Together, the looks err in at most 5 % of all
+        cases."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 
     def until(self, repeats: int) -> list[tuple[int, float]]:
-        """Return the looks within this many repeats. Each is the number of repeats and the look's share of the chance
-        of an error."""
+        """Return the looks within this many repeats. For each look, return the number of repeats and the look's share
+        of the chance of an error."""
         if self.last is None:
             return [(repeats, 1.0)] if repeats >= self.first else []
         return [(n, self.share(n)) for n in range(self.first, min(repeats, self.last) + 1)]
@@ -124,7 +125,7 @@ def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
 
 
 def looks_at(plan: Plan, expect: Expect) -> Looks:
-    """Return how often an expectation is looked at. This happens only once, at the end, unless a budget may end its
+    """Return the looks at an expectation. There is only one, at the end, unless a budget may end the repeats of its
     points earlier.
 
     A side has one value for each repeat, so the side with fewer repeats limits the number of differences.
@@ -139,7 +140,7 @@ def looks_at(plan: Plan, expect: Expect) -> Looks:
 
 
 def cells_read(plan: Plan, query: Query) -> Iterator[Cell]:
-    """Yield the cells that a query reads, or all cells if the plan is too old to tell."""
+    """Yield the cells that a query reads, or all cells if the plan is too old to name them."""
     unvaried = dict.fromkeys(plan.factors)
     for cell in plan.cells:
         known = {**unvaried, **Point.of(cell).known_keys}

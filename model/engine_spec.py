@@ -50,8 +50,8 @@ def is_restored(reset: Reset) -> bool:
 
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
-"""The resets that restore the data only after a cell that writes. All others also empty caches, or have effects that
-only the user knows."""
+"""The resets that restore the data only after a cell that writes. All other resets also empty caches, or have effects
+that only the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "reuse")
 """The resets that every engine supports, since they only need a load."""

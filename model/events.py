@@ -178,8 +178,8 @@ class Counters(Record):
     """Readings of server counters just before, just after and during the measured job.
 
     Each of the `samples` has its time, in epoch seconds on the controller's clock, and the counters. `before` and
-    `after` are the first and the last reading, if they succeeded. `problem` tells which readings failed, or is "" if
-    none did.
+    `after` are the first and the last reading, if they succeeded. `problem` says which readings failed. It is "" if all
+    succeeded.
     """
 
     type: Literal["counters"] = "counters"
@@ -251,8 +251,9 @@ class MeasuringEnded(Record):
     longest.
 
     `cut_s` is the length of the warm-up part that is cut off at its beginning. It is null if that part reaches into the
-    second half, in which case everything counts. For the rest, the record has half the width of each mean's 95 %
-    interval, as a share of the mean, and the correlation of successive batches. These are null if there is no mean.
+    second half, in which case everything counts. The other fields describe the remaining part: half the width of each
+    mean's 95 % interval, as a share of the mean, and the correlation of successive batches. They are null if there is
+    no mean.
     """
 
     type: Literal["measuring_ended"] = "measuring_ended"
@@ -316,7 +317,7 @@ class ImportedFile(Frozen):
 class Imported(Frozen):
     """The origin of an imported run's results: the kind of file, and the source that published them.
 
-    `licence` tells how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
+    `licence` says how the numbers may be used. `statements` are the source's other statements, in words. `limits` are
     the limitations of its numbers. `told` has the versions and settings that the source states, each as a name and a
     text. `facts` are the names of the spec's facts that it states, or None if they are unknown.
     """
@@ -500,8 +501,8 @@ class RunEnded(Record):
 class ReportMade(Record):
     """A report of the run was written. `files` maps each file's path in `directory` to its SHA-256.
 
-    `directory` is relative to the run's directory if it is inside. The record may come after the run's end, and tells
-    nothing about the run itself: only `records_of` reads it.
+    `directory` is relative to the run's directory if it is inside. The record may come after the run's end. It says
+    nothing about the run itself, so only `records_of` reads it.
     """
 
     type: Literal["report_made"] = "report_made"
@@ -539,10 +540,10 @@ class HeldOutBegan(Record):
     """The best point of a claim is being measured again, after all other cells, in the run `folder` inside this run's
     folder.
 
-    `places` tells where each extreme was found among `points`, `value` is the claim's number at that time, and `sha256`
-    is the digest of its SQL. `attempt` counts how often the point was measured again, including in runs whose results
-    this one reuses. The record keeps the winner as it was first chosen. It comes between the run's end record and a
-    second end record.
+    `places` has the place of each extreme that was found among `points`, `value` is the claim's number at that time,
+    and `sha256` is the digest of its SQL. `attempt` counts how often the point was measured again, including in runs
+    whose results this one reuses. The record keeps the winner as it was first chosen. It comes between the run's end
+    record and a second end record.
     """
 
     type: Literal["held_out_began"] = "held_out_began"
@@ -583,9 +584,9 @@ class RateJudged(Frozen):
 class PromiseEnded(Record):
     """The result of a search for a promise, on one hardware group with one workload (see `model/rate_search.py`).
 
-    `above` is the next candidate. It breaks the promise or, if `by_generator`, it can't be offered. `sure` tells that
+    `above` is the next candidate. It breaks the promise or, if `by_generator`, it can't be offered. `sure` means that
     both sides of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs.
-    `lowered` tells that held-out runs at higher rates broke the promise or were beyond the generator. Of the `held_out`
+    `lowered` means that held-out runs at higher rates broke the promise or were beyond the generator. Of the `held_out`
     runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells' verdicts, and
     is recorded as it was decided.
     """
@@ -612,7 +613,7 @@ class PromiseEnded(Record):
 
     @property
     def sustained(self) -> float | None:
-        """The rate that keeps the promise as far as the search found, or None if held-out runs contradict it."""
+        """The rate that keeps the promise according to the search, or None if held-out runs contradict the search."""
         return self.rate if self.kind in ("found", "at_least") and self.confirmed else None
 
     @property

@@ -97,7 +97,7 @@ class ImporterSpec(ExtensionSpec):
 
     `implementation` is a subclass of a class in `benchbrief.results.imports.importer_seams`, depending on `reads`:
     OutputImporter, SampleImporter or TableImporter. `doc` describes the files, and `tells` describes the values in
-    them.
+    these files.
 
     `line` is a regular expression for the start of a line that occurs only in such files. `families` are the families
     of workloads of its tool, or empty for all families. `probe` is the probe that its samples belong to. `options` are
@@ -162,7 +162,7 @@ class MeterSpec(ExtensionSpec):
     `implementation` is a class of `benchbrief.runners.meters.meter_base`. `usage` is a sample call, in backquotes.
 
     `address` describes the call's unnamed argument ("" if it has none), and `address_is` is that argument's form.
-    `boundary` tells which equipment's power is measured. A `networked` meter is read on the controller, and there is
+    `boundary` names the equipment whose power is measured. A `networked` meter is read on the controller, and there is
     one for each host. Other meters are on the hosts. `parts` are the arguments that select what to read at the address.
     A call has at most one of them, which may have ranges, like the address. `needs` are groups of arguments, and a call
     must have an argument of each group. `needs_another` maps an argument to another one that it needs, and `exclude`
@@ -228,11 +228,11 @@ class ProbeSpec(ExtensionSpec):
     measures. Each name is the probe's name, a dot and a word. `attributes` are the attributes that a `probe` block has
     besides `kind` and `every`. `on` names the attribute that `probes = [disk every 1 s on "/dev/sda"]` sets.
 
-    `asks` tells what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
-    database, either over the engine's own connection or inside a load generator that contains the database. A probe of
-    databases can query the engines in `engines`, and those whose own specs name the probe (`EngineSpec.probes`).
-    `single_reading` tells what the probe still measures in a period with only one reading. `word_is_free` tells that
-    the probe's name may also be a metric or a fact of hardware, as in `memory = 512 GiB`.
+    `asks` names the thing that the probe samples: each node, with a job there; the meter of the hardware's `power`; or
+    the database, either over the engine's own connection or inside a load generator that contains the database. A probe
+    of databases can query the engines in `engines`, and those whose own specs name the probe (`EngineSpec.probes`).
+    `single_reading` says what the probe still measures in a period with only one reading. `word_is_free` means that the
+    probe's name may also be a metric or a fact of hardware, as in `memory = 512 GiB`.
     """
 
     kind: ClassVar[str] = "probe"
@@ -278,11 +278,11 @@ class ProbeMeasure:
     """A number that a probe samples, or that a load generator reports about itself.
 
     `unit` is the base unit of its samples ("B/s", "cores", "" for a share or a count). `doc` is a sentence. `labels`
-    are the measure's names in briefs, by language ("en" at least). `across_nodes` tells how the nodes' values are
-    combined: "sum" or "average". A measure `of_whole_measurement` is one number for the measured time, such as a ratio
-    of totals, and has no dimension `time`. `simulated` is the value that a simulated host shows, or None if it shows
-    none. A measure that is `offered_only` is missing in a closed loop, which has no `target`. A disclosure states the
-    highest value that a `disclosed` measure had in a run, either as a share of 1 or with its unit.
+    are the measure's names in briefs, by language ("en" at least). `across_nodes` is the way in which the nodes' values
+    are combined: "sum" or "average". A measure `of_whole_measurement` is one number for the measured time, such as a
+    ratio of totals, and has no dimension `time`. `simulated` is the value that a simulated host shows, or None if it
+    shows none. A measure that is `offered_only` is missing in a closed loop, which has no `target`. A disclosure states
+    the highest value that a `disclosed` measure had in a run, either as a share of 1 or with its unit.
     """
 
     unit: str
@@ -451,7 +451,7 @@ class TransportSpec(ExtensionSpec):
     `address` is the form of the address after the scheme, which may have ranges, or "" for a transport without a
     scheme. `address_is` describes the address: "the name of a network namespace".
 
-    `on_controller` tells that hosts of this transport share the controller's processes, with the same process ids, and
+    `on_controller` means that hosts of this transport share the controller's processes, with the same process ids, and
     its clock. This is so for a network namespace, but not for a container with processes of its own.
     """
 

@@ -67,7 +67,7 @@ def _searched(plan: Plan, knee: Knee) -> Parts:
 
 
 def searched(search: KneeSearch | None, hashes: Sequence[str]) -> Parts:
-    """Return the parts that determine a number before a search finds it, which are the search's criterion and the cells
+    """Return the parts that determine a number that a search has yet to find: the search's criterion, and the cells
     that it may try."""
     # An absent value has no part, so that plans from before the attribute existed keep their hashes.
     return {"search": search and search.model_dump(exclude_none=True), "cells": list(hashes)}

@@ -36,8 +36,8 @@ def number_of(claim: Claim) -> str:
 
 
 def number_digest(claim: Claim) -> str:
-    """Return a digest that identifies, in a journal, a number that was measured again. It covers the number and the
-    points that its extremes were chosen from."""
+    """Return a digest by which a journal identifies a number that was measured again. It covers the number, and the
+    points from which its extremes were chosen."""
     extremes = [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
     return hashlib.sha256("\n".join((number_of(claim), *extremes)).encode()).hexdigest()
 
@@ -60,8 +60,8 @@ def numbers_held_out(plan: Plan) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some reads of a claim, and the place of the extreme that they depend on, which is empty if they depend on
-    none."""
+    """Some of a claim's reads, and the place of the extreme on which these reads depend. The place is empty if there is
+    no such extreme."""
 
     reads: tuple[Read, ...]
     place: Place
@@ -81,7 +81,7 @@ WITHIN_CELLS = ("phase", "operation", "node", "time")
 
 
 def _moves(dim: Dimension, read: Read) -> bool:
-    """Return whether a different key of the dimension makes the read cover different cells."""
+    """Return whether the read covers different cells at a different key of the dimension."""
     return dim not in read.keys and dim not in WITHIN_CELLS
 
 
@@ -114,8 +114,8 @@ def _again(repeats: Sequence[Cell], number: int) -> Cell:
 
 
 def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
-    """Return the most seconds that a claim's held-out repeats may take on these cells' group of hosts. Each side of a
-    comparison takes the time of the longest point that may win."""
+    """Return how many seconds a claim's held-out repeats may take at most on these cells' group of hosts. For each side
+    of a comparison, the point that takes longest is assumed to win."""
     rule = claim.held_out
     if rule is None:
         return 0.0

@@ -160,10 +160,10 @@ class Measurement:
 class Together:
     """The simultaneous measurements of a cell's load generators.
 
-    `load` tells that each generator ended with its part of the records, and not after a set time. As in the store,
-    their rates are added up if all generators were active at the same time. Otherwise the rates cover different times,
-    and their sum was never reached. The rate is then the number of all operations divided by the time from the first
-    start to the last end.
+    `load` means that each generator ended with its part of the records, and not after a set time. As in the store, the
+    generators' rates are added up if all of them were active at the same time. Otherwise, the rates cover different
+    times, and their sum was never reached. The joint rate is then the number of all operations divided by the time from
+    the first start to the last end.
     """
 
     each: tuple[Measurement, ...]
@@ -191,7 +191,8 @@ class Together:
 
     @property
     def window(self) -> tuple[float, float]:
-        """Return the time that counts: either from the first start to the last end, or while all were active."""
+        """Return the time over which rates are computed: either from the first start to the last end, or while all load
+        generators were active."""
         if self.over_all:
             return _whole(each.window for each in self.each)
         return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
@@ -206,8 +207,8 @@ class Together:
         return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
 
     def seconds(self, phase: int | None) -> float:
-        """Return the length in seconds of a phase that all load generators have. It is the longest one's length or, if
-        rates are `over_all`, the time from the first start to the last end."""
+        """Return the length in seconds of a phase that all load generators have. It is the length of the longest one.
+        If rates are `over_all`, it is the time from the first start to the last end."""
         if self.over_all:
             first, last = _whole(_span(each, phase) for each in self.each)
             return last - first

@@ -206,14 +206,14 @@ class Query(Node):
     """An expression lowered to SQL over the store's `measure` schema (see `results/store/store_schema.py`).
 
     The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL if missing).
-    `text` is the expression as the user wrote it. `absent` tells what a missing value means if all parts were measured,
-    such as a saturation that is not reached. `reads` are the measures that the query reads, which are none for a
-    declared quantity. `quote` is set if a source may give the value itself. `divides` tells whether the query divides
-    by a value, so that its own value is missing if that divisor is zero. `signed` tells whether its value may be below
-    0, by the types of its parts. `by_ratio` tells whether the logarithms of its repeats are tested, since their noise
-    is a share of the value. `exact` tells whether it is made only of sizes, counts and declared values. If these do not
-    vary, a difference is due to the compared things. If the expression reduces over factors whose combinations are not
-    all measured, `ragged` are these factors, since its values then cover different points. `made_of` are the metrics,
+    `text` is the expression as the user wrote it. `absent` says what a missing value means if all parts were measured,
+    such as a saturation that is not reached. `reads` are the measures that the query reads. A declared quantity has
+    none. `quote` is set if a source may give the value itself. `divides` means that the query divides by a value. The
+    query's own value is missing if that divisor is zero. `signed` means that its value may be below 0, by the types of
+    its parts. `by_ratio` means that the logarithms of its repeats are tested, because their noise is a share of the
+    value. `exact` means that the query is made only of sizes, counts and declared values. If these do not vary, a
+    difference is due to the compared things. If the expression reduces over factors whose combinations are not all
+    measured, `ragged` are these factors, since its values then cover different points. `made_of` are the metrics,
     measures and facts that the expression names, in order.
 
     In a plan from before these fields existed, `reads`, `divides` and `made_of` are None, `signed` is True and
@@ -276,14 +276,14 @@ class Expect(Node):
     """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
     `sides` are the two sides of a comparison, whose numbers the verdict shows. It is empty for other conditions.
-    `better` is the direction in which the left side makes the condition hold, or None if the condition does not ask
-    which side is larger. If it does ask and there are several repeats, `repeats` has both sides with the value of each
+    `better` is the direction in which the left side makes the condition hold. It is None if the condition does not ask
+    which side is larger. Otherwise, if there are several repeats, `repeats` has both sides with the value of each
     repeat (with a further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is
-    measured. `unjudged` are measures that the condition reads but can't judge, because no cell of a workload or
-    experiment has them although the condition does not exclude it.
+    measured. `unjudged` are measures that the condition reads but can't judge, because a workload or an experiment has
+    no cell with them, although the condition does not exclude that workload or experiment.
 
     If one side is the highest or the lowest of several values, `points` is like `repeats`, but with all these values
-    instead of the extreme. (The highest of single repeats would be higher than the highest of the means.) `needs` tells
+    instead of the extreme. (The highest of single repeats would be higher than the highest of the means.) `needs` says
     how many of the values have to fulfil the condition.
     """
 
@@ -327,8 +327,8 @@ class Confident(Node):
 
 class UntilSteady(Node):
     """The rule that ends a cell's measurement: after `from_s`, at the first look that finds the load steady, and no
-    later than after the experiment's `measure_s`. MSER-5 and Student's interval of the mean, which must lie within a
-    share of the mean to either side, decide whether it is steady (`model/steadiness.py`).
+    later than after the experiment's `measure_s`. The rule in `model/steadiness.py` decides whether it is steady. It
+    uses MSER-5, and Student's interval of the mean, which must lie within a share of the mean to either side.
     """
 
     within: float
@@ -353,7 +353,7 @@ class Knee(Node):
 class PromiseLimit(Node):
     """The upper limit of a promise: a latency in seconds, or a share of failed operations.
 
-    For a latency, `statistic` is in the store's words (p99), and applies to one `operation`. `strict` tells that
+    For a latency, `statistic` is in the store's words (p99), and applies to one `operation`. `strict` means that
     reaching the limit breaks the promise.
     """
 
@@ -617,8 +617,9 @@ class Arrivals(Node):
     Rates are in ops/s over all load generators, and times are in seconds.
 
     `rates` are the rates of `steps`, which follow each other. Each lasts `each_s`. A burst at `burst_rate` begins every
-    `every_s` and lasts `lasting_s`; between bursts, the rate is the cell's `target`. `spacing` applies to steps and
-    bursts. `trace` is the text of a recorded trace, with a due time in each line, and `file` is its name in the spec.
+    `every_s` seconds and lasts `lasting_s` seconds; between bursts, the rate is the cell's `target`. `spacing` applies
+    to steps and bursts. `trace` is the text of a recorded trace, with a due time in each line, and `file` is its name
+    in the spec.
 
     At most `queue` operations wait for a thread (None means as many as the tool allows). Operations that find the queue
     full are dropped, and `drops` is the accepted share of these. `lag` is the accepted share of a latency that is the
@@ -654,8 +655,8 @@ class Event(Node):
 
     `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before the event is
     the mean over the last `window_s` before it. The throughput is back to normal once it stays within the share
-    `within` of that mean for `steady_s`. While it is below the share `outage` of that mean, the system counts as being
-    out. `data` tells whether the command may change the data set.
+    `within` of that mean for `steady_s`. While it is below the share `outage` of that mean, there is an outage. `data`
+    says whether the command may change the data set.
     """
 
     at_s: float
@@ -730,10 +731,10 @@ def escaped(label: str) -> str:
 class Wording(Node):
     """The parts of an expression's name, which `reports/data/measure_labels.py` words in the report's language.
 
-    `form` tells how the parts in `of` are combined: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`, `at` some
-    keys and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, or `where` a condition
-    holds. The condition is a `comparison` by the sign `name`, `and`, `or` or `not`. For a quantity at one place and
-    then at another, the form is `shared_ratio`, `change` or `reduction`.
+    `form` is the way in which the parts in `of` are combined: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`,
+    `at` some keys and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, or `where` a
+    condition holds. The condition is a `comparison` by the sign `name`, `and`, `or` or `not`. For a quantity at one
+    place and then at another, the form is `shared_ratio`, `change` or `reduction`.
     """
 
     form: str
@@ -779,9 +780,9 @@ class Claim(Node):
 
     `base` is the quantity that the value is compared with, and `divisor` has the values by which a ratio divides. If
     the base is a point of a ramp, `base_label` is its name in a report's language. `against` are the base's keys.
-    `named` tells whether the sentence names the base. `no_difference` is the value that means no difference: 1 for a
-    ratio, 0 for a change. `better` tells whether higher or lower is better for the metric. A `directed` sentence tells
-    how much more or less there is, so its number is above zero.
+    `named` says whether the sentence names the base. `no_difference` is the value that means no difference: 1 for a
+    ratio, 0 for a change. `better` says whether higher or lower is better for the metric. A `directed` sentence states
+    the size of an increase or a decrease, so its number is above zero.
 
     A value `of_extremes` is computed from highest or lowest values, whose places differ between repeats, so only
     held-out repeats can decide whether it is true. `allowed` has the reasons for exceptions, by rule. If `held_out` is
@@ -835,7 +836,7 @@ class TextElement(Node):
 
 
 class LabelledKey(Node):
-    """A value of a dimension as it is in the results, and its label for people."""
+    """A value of a dimension in the form that the results use, and its label for people."""
 
     value: str | float
     label: str
@@ -843,7 +844,7 @@ class LabelledKey(Node):
 
 class Tested(Node):
     """How a line is tested in a comparison, or in a table that marks the best. It has the value of each repeat, and
-    tells whether higher or lower is better.
+    says whether higher or lower is better.
 
     Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. If `along`
     is true, the values within the line are compared with each other instead. If there are no `repeats`, the line was
@@ -879,8 +880,8 @@ class TableElement(Node):
     """A table. `keys` run along `dim` (the rows, unless `transposed`), and `lines` run the other way. Lines of a
     comparison are `tested`.
 
-    `heat` shades cells by their values, which are compared within the whole table, each row or each column. `mark`
-    tells which of the compared values to highlight.
+    `heat` shades cells by their values, which are compared within the whole table, each row or each column. `mark` says
+    which of the compared values to highlight.
     """
 
     kind: Literal["table"] = "table"
@@ -1038,7 +1039,7 @@ class DisclosureElement(Node):
 
 class SectionElement(Node):
     """A section. `heading` is the title if it states a claim, and `title` then has an ellipsis in place of each number.
-    This is the same in a callout, a table and a figure."""
+    The two fields have the same meaning in a callout, a table and a figure."""
 
     kind: Literal["section"] = "section"
     title: str
@@ -1104,8 +1105,8 @@ class Theme(Node):
 
 
 class Report(Node):
-    """A report of the spec. `parts` are templates that replace those of the layout. `provenance` tells how detailed the
-    appendix is.
+    """A report of the spec. `parts` are templates that replace templates of the layout. `provenance` says how detailed
+    the appendix is.
 
     `heading` and `subheading` are the title and subtitle if these have computed numbers. `title` and `subtitle` then
     have an ellipsis in place of each number.
@@ -1158,7 +1159,7 @@ class Workload(Node):
 
     `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are the
     kinds of operations that it does, in our words. If attributes name files beside the spec, `files` has the files'
-    texts, by attribute. `writes` tells whether the workload changes the data set, and `changes` tells how. `phase` is
+    texts, by attribute. `writes` says whether the workload changes the data set, and `changes` says how. `phase` is
     "load" for the measured loading of a data set, which ends with the last record or with the measured time.
     """
 
@@ -1177,7 +1178,7 @@ class Workload(Node):
 
     @classmethod
     def of_before(cls, given: object) -> object:
-        """Read earlier plans, which do not tell how a workload changes the data."""
+        """Read earlier plans, which do not say how a workload changes the data."""
         if isinstance(given, dict) and "changes" not in given:
             return {**given, "changes": "anything" if given.get("writes") else "nothing"}
         return given
@@ -1321,10 +1322,10 @@ class Experiment(Node):
     `threads_from` and `target_from` name the experiment whose knee is used, in which case the axis has no points.
     `requires` are the experiments that must end first. `repeats` is the maximum if `confident` or a budget may end the
     repeats early. `budget_s` is the time that the cells may take on each group of hosts (see `budgets.py`). `arrivals`
-    tells how an offered load is spaced, if not in the tool's usual way. Cells that are measured `until_steady` end by
+    says how an offered load is spaced, if not in the tool's usual way. Cells that are measured `until_steady` end by
     themselves, and their `measure_s` is the longest time. `cool_down_s` passes after each cell, `retries` is how often
     a failed cell is tried again, and `slack_s` is how much longer than planned a measured job may take (if it is None,
-    see `expand.py`). `overlap` tells what may run on the other hardware groups while one is measured. `unattended_s` is
+    see `expand.py`). `overlap` says what may run on the other hardware groups while one is measured. `unattended_s` is
     how long a job continues without its controller (None means the runners' usual time).
     """
 

@@ -1,7 +1,7 @@
 """The search for the highest rate that keeps a promise. This is only the rule, as a function of the results.
 
-The candidates are rates. Each is the factor `1 + within` above the second one below it. Near the true rate, chance
-decides how a run ends, so the search may lose the candidate just below the true rate. The next lower candidate is still
+The candidates are rates. Each is `1 + within` times the candidate two places below it. Near the true rate, chance
+decides how a run ends, so the search may miss the candidate just below the true rate. The next lower candidate is still
 near enough. The search assumes that if a promise is broken at one rate, it is broken at each higher rate.
 
 1. **Doubling.** The lowest rate is the first. As long as each rate keeps the promise, the next is the highest
@@ -21,9 +21,9 @@ near enough. The search assumes that if a promise is broken at one rate, it is b
    `LOWER` times.
 
 A run whose generator was late keeps the promise if the limits hold with its lateness included, since lateness can only
-make the values worse. Otherwise the run shows nothing about the system. It counts against the rate, and is also counted
-separately. A failed run counts for nothing, and is followed by the next repeat. The search is undecided if no held-out
-run breaks the promise, but so many of them failed that at most half of them keep it.
+make the values worse. Otherwise, the run shows nothing about the system. It counts against the rate, and is also
+counted separately. A failed run does not count, and is followed by the next repeat. The search is undecided if no
+held-out run breaks the promise, but so many of them failed that at most half of them keep it.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from typing import Literal
 from benchbrief.dsl.lazy_dataclass import dataclass
 
 KEPT = 0.8
-"""The search must distinguish a rate at which this share of the runs keeps the promise from one at which it breaks
-it."""
+"""The search must distinguish two rates: one at which this share of the runs keeps the promise, and one at which this
+share breaks it."""
 LEAD = 3
-"""The lead, in runs, that decides on a rate: the smallest that gives 95 % confidence either way."""
+"""The lead, in runs, that decides on a rate. It is the smallest lead that gives 95 % confidence in both directions."""
 CONFIDENCE = 1 - 1 / (1 + (KEPT / (1 - KEPT)) ** LEAD)
 """The probability of a correct decision on a rate at which a share `KEPT` of the runs keeps (or breaks) the promise. It
 equals the chance that a gambler with these odds gets `LEAD` ahead before getting `LEAD` behind."""
 FAILURES = 2
-"""The number of failed runs at a rate that ends the search if no run was good, since nothing is then known about the
-rate."""
+"""The search ends after this many failed runs at a rate if no run there was good, because nothing is then known about
+the rate."""
 
 LOWER = 6
 """The most candidates below the found rate that are tried if held-out repeats break the promise."""
@@ -77,8 +77,8 @@ class Tally:
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:
-        """Whether so many of the `held_out` runs failed that the others can't confirm the rate, although none of them
-        refutes it."""
+        """Whether no held-out run refutes the rate, but so many of the `held_out` runs failed that the others can't
+        confirm it."""
         to_come = held_out - self.runs
         return self.failed > 0 and not self.refutes and 2 * (self.met + to_come) <= held_out
 
@@ -133,8 +133,8 @@ class SearchRule:
 class SearchStep:
     """The rate of the next run, and the reason for it.
 
-    When halving, `low` and `high` are the rates around it. When doubling, `low` is the previous rate. For a held-out
-    run, `high` is the next higher rate if held-out runs have failed to confirm that rate.
+    When halving, `low` and `high` are the rates between which it lies. When doubling, `low` is the previous rate. For a
+    held-out run, `high` is the next higher rate if held-out runs have failed to confirm that rate.
     """
 
     rate: float
@@ -268,8 +268,8 @@ def walk(rates: Sequence[float], rule: SearchRule, keeps: Callable[[float], bool
 
 @lru_cache(maxsize=64)
 def lengths(rates: tuple[float, ...], judged: int, held_out: int) -> tuple[int, int]:
-    """Return how many cells a search without noise measures on average over all answers. Also return the most that any
-    search measures, if each rate of the longest search takes all its repeats."""
+    """Return how many cells a search without noise measures, averaged over all possible answers. Also return the
+    largest number of cells that any search can measure: the longest search, if each of its rates takes all repeats."""
     free = SearchRule(judged=1, held_out=0, most=1_000_000)
     visits = [len(walk(rates, free, lambda rate, top=top: rate <= top)) for top in (0.0, *rates)]  # type: ignore[misc]
     ends = 2 * (min(LEAD, judged) - 1)

@@ -23,8 +23,8 @@ KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect
 """The kinds of a cell's steps, in order."""
 
 TURN = "wait_for_turn"
-"""A step that no plan has: the cell's data set is loaded, and the cell waits while another hardware group is measured.
-"""
+"""A step that no plan has: after loading its data set, the cell waits for its turn while another hardware group is
+measured."""
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
 """Records of an attempt that may be large. Memory holds only their places in the journal."""
@@ -58,9 +58,9 @@ class Started(NamedTuple):
 class CellHistory:
     """A cell's attempts and verdicts.
 
-    `good` has the hash of each definition of the cell for which it is good or not needed. `skipped` is the reason why
-    the cell was not needed or, if there was `no_room`, why it was left out. `kept` has the places of each attempt's
-    `Kept` records.
+    `good` has the hash of each of the cell's definitions by which the cell is good or not needed. `skipped` is the
+    reason why the cell was not needed or, if there was `no_room`, why it was left out. `kept` has the places of each
+    attempt's `Kept` records.
     """
 
     started: dict[int, Started] = field(default_factory=dict)
@@ -285,8 +285,8 @@ _OF_PLACE = re.compile(r"(?:filesystem|device|disks|mount|free space) of (.+)")
 
 
 def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """Return the later facts, together with earlier facts of places that were not checked again. Names are as in
-    `host_facts.py`.
+    """Return the later facts, together with earlier facts of places that were not checked again. Facts have the names
+    that `host_facts.py` gives them.
 
     A run checks only the places of the cells that it has yet to measure. A resumed run, or one with reused results, has
     measured at other places, too.
@@ -327,8 +327,8 @@ class RunRecord:
 
     `hosts` and `engines` have the last facts of each host and engine; a host's facts are kept by place. `tools` has the
     last tool that was found for each host and driver, and `tool_paths` has all places where one was found. `remarks`
-    has the remarks on each cell's last attempt, in order of time; those on the run are under None. `warm` has the last
-    attempt of each cell that has not been followed by a cool-down, in order. `pauses` are the periods in which nothing
+    has the remarks on each cell's last attempt, in order of time; remarks on the run itself are under None. `warm` has
+    the last attempts that have not been followed by a cool-down, in order. `pauses` are the periods in which nothing
     ran, `last_at` is the time of the last record, and `size` is how many bytes of the journal were read.
     """
 

@@ -2,9 +2,9 @@
 batches' mean.
 
 The load generator decides this while it runs, and writes down the batches on which it based its decision. This module
-has the same rule, to check that the decision follows from these batches. If it does not, the run is no evidence. Sums
-are whole numbers, so both programs find the same cut (`loadgen/internal/steady`). Batches after the cut are assumed to
-be independent of each other.
+applies the same rule, to check that the decision follows from these batches. If it does not, the run is not evidence.
+Sums are whole numbers, so both programs find the same cut (`loadgen/internal/steady`). Batches after the cut are
+assumed to be independent of each other.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ class SteadyVerdict:
     """The result of a look at the batches. `cut` is None if the transient reaches into the second half. `estimates` has
     the mean of each series after the cut.
 
-    `idle` tells that nothing succeeded in one of the batches.
+    `idle` means that nothing succeeded in one of the batches.
     """
 
     cut: int | None

@@ -50,9 +50,9 @@ Arrival = Literal["constant", "poisson", "steps", "burst", "trace", "closed"]
 ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
 
 Bound = Literal["queue", "drops", "lag", "timeout", "give_up", "stalls"]
-"""The limits that a spec may set on a load: how many operations may wait in the queue, what share the queue may drop,
-the generator's own lateness, the time of an operation, the time without a success, and the time in which a closed loop
-stands still.
+"""The limits that a spec may set on a load: how many operations may wait in the queue, which share of operations may be
+dropped, how late the generator itself may be, how long an operation may take, how long all operations may fail, and how
+long a closed loop may stand still.
 """
 
 Capability = Literal["open_loop", "phases", "mergeable", "time_series", "ends_when_steady"]
@@ -75,7 +75,7 @@ class Attribute:
     An attribute that `needs` operations applies only to workloads with one of them. A `chosen` attribute applies only
     to workloads that have it in their `settings`, and a `required` one must be set there. A spec may give a
     `product_of` two attributes instead of the second one. If the attribute's key has the `file` "spec", the attribute
-    names a file beside the spec, whose text is in the plan's `Workload.files`. `shapes_data` tells that another value
+    names a file beside the spec, whose text is in the plan's `Workload.files`. `shapes_data` means that another value
     makes other data. `briefly` is the text that `bench plan` prints, with `{value}` for the value: "keys of {value}".
     If it is "", nothing is printed.
     """
@@ -161,9 +161,9 @@ class MeasuredAnew:
     """A version of the tool that measures the cells of an unchanged plan differently from earlier versions, with other
     commands or times.
 
-    It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`, as far as
-    these fields are set. Earlier results can't be reused for those cells. Numbers up to 6 are from a time when all
-    tools shared one number, and new ones are above 6.
+    It affects only cells of the given `benchmarks`, with the given `arrivals`, and with `several_hosts`. A field that
+    is not set does not limit the cells. Earlier results can't be reused for those cells. Numbers up to 6 are from a
+    time when all tools shared one number, and new ones are above 6.
     """
 
     version: int
@@ -203,15 +203,15 @@ class ToolSpec(ExtensionSpec):
     """A load generator: its workloads and capabilities.
 
     `implementation` has the methods of `seams.Driver`. `label` is the tool's name for people. A tool without
-    `workloads` runs those of the tool that `runs` names. Its `attributes`, and everything about loading data, are then
-    that tool's.
+    `workloads` runs the workloads of the tool that `runs` names. Its `attributes`, and everything about loading data,
+    are then that tool's.
 
     `shares` are attributes that add up to 1. Each is the share of the operation with that name. The `writing`
     operations change the data. Among them, those `in_place` keep the records' keys and sizes, and the `inserting` ones
     add records. `counted_twice` maps an operation to others that count it, too. `record` are the attributes whose
     values add up to the bytes of a record. `records_per` names the attribute that gives a data set's size in a unit
-    other than records, and tells how many records such a unit has. The operations `from_one_host` would be repeated if
-    several hosts ran them at once.
+    other than records, and says how many records such a unit has. The operations in `from_one_host` would be repeated
+    if several hosts ran them at once.
 
     `limits` are further bounds beyond those of single attributes. `block` is the attribute whose bytes must fit into
     the database's size, once for each thread if each thread has its own part.
@@ -254,7 +254,8 @@ class ToolSpec(ExtensionSpec):
 
     label: str
     stands_for: str = ""
-    """The tool that specs name to use this one, if each of that tool's programs is for only one engine."""
+    """The tool that specs name in order to use this tool. It is set if each program of the named tool is for only one
+    engine."""
     runs: str = ""
     install: str = ""
     """The command that installs the tool, if there is one. `tools/setup.sh ycsb` needs a checkout of benchbrief."""

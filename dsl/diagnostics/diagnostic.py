@@ -45,7 +45,7 @@ class Suggestion(Edit):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding.
+    """A mistake or a warning about a spec, with all its texts.
 
     `code` is stable (`E0201`, `W0301`). `summary` is one line without a full stop. `span` is the exact place, `label`
     has the words beside its underline, and `context` is a wider span to show around it. `help` is the next step.

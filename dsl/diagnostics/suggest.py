@@ -47,8 +47,8 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
-    """Return the candidate that other tools call `word`, or None. Return None, too, if `nearest` is less than one slip
-    away, which makes it a better guess."""
+    """Return the candidate that other tools call `word`, or None if there is none. If `nearest` is less than one slip
+    away, it is a better guess, and None is returned."""
     family, dot, field = word.rpartition(".")
     meant = _SYNONYMS.get(_plain(field))
     if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):

@@ -74,7 +74,7 @@ class TooLarge(Problem):
 
 
 class WrongSign(Problem):
-    """A sign that is wrong in its place. `wanted` is the right sign, and `where` tells what that sign is for."""
+    """A sign that is wrong in its place. `wanted` is the right sign, and `where` says what that sign is for."""
 
     code = "E0107"
     says = "`{found}` in place of `{wanted}`"

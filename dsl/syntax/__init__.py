@@ -1,1 +1,1 @@
-"""From text to syntax tree: the grammar, the parser, the nodes and their spans."""
+"""Parses a text into a syntax tree: the grammar, the parser, the nodes and their spans."""

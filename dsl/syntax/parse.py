@@ -328,8 +328,8 @@ def _mistake(rule: str, source: Source, start: int, end: int, stopped: ParserSto
 
 
 def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
-    """Return the problem of a misspelt keyword at the place where the parser stopped, if the correct keyword lets the
-    parser get further."""
+    """Return the problem if the parser stopped at a misspelt keyword, and gets further with the correct one. Otherwise,
+    return None."""
     slipped = list(slips.misspelt_keywords(source, start, end, at))
     if not slipped:
         return None
@@ -383,8 +383,8 @@ class _Builder:
     """Builds the syntax tree. For each rule of the grammar, a method makes a node from its children.
 
     `offset` is where the text that is being parsed starts in the source. It is not 0 for a hole in a string. `depths`
-    are the levels of the expressions so far, by their identity, so each expression is kept alive until its text is
-    parsed.
+    has the nesting level of each expression so far, by its `id()`. Each expression is therefore kept alive until its
+    text is parsed.
     """
 
     source: Source = Source("", "")

@@ -110,7 +110,8 @@ def open_bracket(source: Source, start: int, offset: int) -> Span | None:
 
 
 def problem(source: Source, start: int, end: int) -> Problem | None:
-    """Return the problem of the first bracket or string that has no partner. Its span starts at the cause."""
+    """Return the problem with the first bracket or string that is not closed or was never opened. Its span starts at
+    the cause."""
     text = source.text
     stack: list[int] = []
     suspect: int | None = None
@@ -181,7 +182,7 @@ _BEFORE = 8  # pieces before the place that are looked at
 
 @dataclass(frozen=True)
 class Piece:
-    """A string, number, word or sign of the text. `kind` tells which of these it is."""
+    """A string, number, word or sign of the text. `kind` says which of these it is."""
 
     kind: str
     span: Span

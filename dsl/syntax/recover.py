@@ -129,8 +129,9 @@ class _Recovery:
         self.full = False
 
     def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
-        """Return the declarations that could be read, or None if cutting the text caused its mistake. `known` are the
-        mistakes at which the parser stopped, and `whole` are the declarations before these mistakes."""
+        """Return the declarations that could be read, or None if the mistake exists only because the text was cut.
+        `known` are the mistakes at which the parser stopped, and `whole` are the declarations before these mistakes.
+        """
         text = self.source.text
         starts = parser_stop.declaration_starts(text)
         # The last of them may only seem to be whole.
@@ -252,7 +253,8 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """Return the place of a word that begins no declaration, if that is the mistake."""
+    """Return the place of a word at which a declaration should begin but does not, or None if the mistake is another
+    one."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 
 
@@ -331,7 +333,7 @@ def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
 
 
 def _outline(text: str) -> tuple[list[int], list[int]]:
-    """Return where attributes and inner blocks begin, and where blocks are closed."""
+    """Return the places where attributes and inner blocks begin, and the places where blocks are closed."""
     starts: list[int] = []
     ends: list[int] = []
     stack: list[str] = []

@@ -140,8 +140,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
 
 
 def text_lines(text: str) -> list[str] | None:
-    """Return the lines of a text in triple quotes, each without the margin. Returns None if the text is on one line, or
-    if it would mean something else with another margin or with quotes on lines of their own."""
+    """Return the lines of a text in triple quotes, each without the margin. Return None if the text is on one line.
+    Also return None if another margin, or quotes on lines of their own, would change its meaning."""
     if "\n" not in text:
         return None
     lines = _without_margin(text)

@@ -87,8 +87,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
 
 
 def _asked_for(search: Search, record: RunRecord) -> set[str]:
-    """Return the ids of the cells that a new search would ask for, in order. The list ends before the first cell that
-    has no result."""
+    """Return the ids of the cells that a new search would ask for, up to the first cell without a good result."""
     votes: dict[str, Vote] = {}
     while (cell := search.next(votes)[1]) is not None:
         vote = vote_of(record.cells.get(cell.id), cell, search.promise)
