@@ -1,4 +1,5 @@
-"""Changes how two other packages import: one of them is slow, and the other would be stopped by any broken package."""
+"""Changes how Python imports in two cases: pyarrow would import pandas, which is slow, and a broken package would stop
+others."""
 
 from __future__ import annotations
 

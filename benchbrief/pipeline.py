@@ -40,10 +40,10 @@ def run_plan(
 ) -> Finished:
     """Run all cells of a run's plan that are not good yet, then store, evaluate and render the results.
 
-    An interrupted run is not rendered, because nobody must take a partial result for a whole one. During the run,
+    An interrupted run is not rendered, so that nobody takes a partial result for a whole one. During the run,
     OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds. After
     the wait, `retake` chooses anew which earlier results to take. Like `run_on_scheduler` and `merge_run`, this
-    function holds the machine while the brief is made, unless another run holds it.
+    function claims this machine while the brief is made, unless another run has claimed it.
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):

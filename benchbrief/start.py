@@ -13,7 +13,7 @@ _INTERRUPTED = 130
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """End the process at once. Nothing needs to be cleaned up, and an exception could get lost in an import."""
+    """End the process at once. Nothing needs to be cleaned up, and an import might swallow an exception."""
     try:
         os.write(2, b"interrupted\n")
     finally:

@@ -1,1 +1,1 @@
-"""Work with many runs: the shared store, series and their changes, gates, and sites."""
+"""Works with many runs: the shared store, series over runs and their changes, gates, and web sites."""

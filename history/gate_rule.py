@@ -32,17 +32,17 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST, LENGTHS, departure, p_of_shift
 
 SUSPICION = 10.0
-"""How many suspicious nights to accept per false alarm. A false suspicion only costs one more measurement."""
+"""How many suspicious nights to accept for each false alarm. A false suspicion costs only one more measurement."""
 AGAIN = 5
 """How many times to measure a suspect again. Five repeats find a step of 2.5 times the noise in 99 of 100 cases."""
 BESIDE = 5.0
-"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so for about
+"""The test against the control is this many times stricter. While a lab drifts, every night is suspicious, so for about
 ten nights this test is the only protection from a false alarm."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
 """The verdict on a series at a run. `passed over` means that this run, or most runs before it, did not choose the
-point, or that no run so far has the value although nothing failed."""
+point. It also means that no run so far has the value, although nothing failed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class GateRule:
 
     `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts. If
     `baseline` is given, this run's level is used instead of the last level. `imported` means that the runs are
-    imported. Then, if none of them has a value, the reason is that their source does not report it.
+    imported. If none of them has a value, the reason is then that their source does not report this value.
     """
 
     budget: float = 0.01
@@ -95,9 +95,9 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, with the start of the level to compare with.
+    """A series up to the judged run, and the start of the level with which the run is compared.
 
-    `known_as` is the verdict on the change at that start. `noise` are the verdicts that call a change noise.
+    `known_as` is people's verdict on the change at that start. `noise` are the verdicts that call a change noise.
     """
 
     series: HistorySeries

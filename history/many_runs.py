@@ -331,8 +331,8 @@ def _changed(found: str, recorded: str | None) -> str:
 
 
 def _in_pairs(files: Iterable[BriefFile]) -> tuple[BriefFile, ...]:
-    """Return the files. If a brief has a problem, its disclosure gets one as well, and vice versa, because they link to
-    each other."""
+    """Return the files. If a brief has a problem, its disclosure gets a problem as well, and vice versa, because the
+    two files link to each other."""
     found = tuple(files)
     there = {each.path for each in found}
     bad = {_brief_of(each) for each in found if each.problem or _brief_of(each) not in there}

@@ -45,7 +45,7 @@ class SeriesValue(NamedTuple):
 class SeriesPart:
     """Values that can be compared because they share environment, definition and unit, the oldest first.
 
-    `redefined` names what changed in the definition since the previous part, if known.
+    `redefined` names the changes in the definition since the previous part, if they are known.
     """
 
     unit: str
@@ -102,7 +102,7 @@ class SeriesChoice:
     """Which series to read, and from which runs.
 
     `where` has the allowed texts for each dimension. `across` are patterns of facts that do not separate environments,
-    because they are the subject of the test, such as `database version`.
+    because the user wants to compare across them, such as `database version`.
     """
 
     quantities: tuple[str, ...] = ()
@@ -408,7 +408,7 @@ def _nothing(table: SeriesTable, choice: SeriesChoice) -> str:
 
 
 def _hint(table: SeriesTable, choice: SeriesChoice, names: Sequence[str]) -> str:
-    """Return a hint that lists what could have been chosen, for a choice that matches nothing."""
+    """Return a hint for a choice that matches nothing. It lists the possible choices."""
     ask = table.connection.execute
     origins = ask("SELECT origin, count(DISTINCT run_id) FROM series GROUP BY 1 ORDER BY 1").fetchall()
     if choice.origin not in dict(origins):

@@ -151,8 +151,8 @@ def _is_plain(found: Any, texts_only: bool) -> bool:
 
 
 class Fetched(NamedTuple):
-    """A run's series file, or the reason why there is none. `is_final` means that asking again would give the same
-    answer."""
+    """A run's series file, or the reason why there is none. `is_final` means that another attempt would have the same
+    outcome."""
 
     run_id: str
     path: Path | None
@@ -254,8 +254,8 @@ def run_source(place: str) -> RunSource:
 
 _INDEX = "index.json"
 _INDEX_VERSION = f"{SERIES_VERSION}.2"
-"""The version of the index. If only rows computed on this machine must be read again, and not pushed ones, raise the
-number after the point."""
+"""The version of the index. Raise the number after the point if rows that this machine computed must be read again, but
+pushed rows need not."""
 _LOCK = ".lock"
 _IN_A_FILE = 500
 """How many runs to read before entering them in the index. A reader that is stopped loses at most this many."""
@@ -453,7 +453,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series`. It has those rows in `every` that are in the current file of their run."""
+    """Make the view `series`, which has the rows of `every` that are in the current file of their run."""
     # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

@@ -1,5 +1,5 @@
-"""The changes in series: when they happened, how large and certain they are, whether the lab caused them, and what
-people say about them."""
+"""The changes in series: when they happened, how large and certain they are, whether the lab caused them, and people's
+verdicts on them."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def verdict_on(
 
 
 CONTROL_LEVEL = 0.01
-"""The significance level for two questions: whether the control changed, and whether a change remains after subtracting
-that of the control."""
+"""The significance level for two questions: whether the control changed, and whether a change remains after the
+control's change is subtracted."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class LabShare:
 
 @dataclass(frozen=True)
 class ControlLevel:
-    """A control series, relative to its level before a change of another series.
+    """The values of a control series, relative to the control's level before a change of another series.
 
     `level` is the mean of the control's logarithms before the change, and `logs` has each run's logarithm minus that
     level. Both are multiplied by `sign`, so that the two series move in the same direction.
@@ -162,8 +162,9 @@ def control_levels(
 ) -> tuple[ControlLevel, ...]:
     """Return the controls of a series, with their level in the runs before a change.
 
-    These controls have the same spec, profile and quantity. If there are none, the controls of throughput are used.
-    Their sign is reversed if lower is better for the quantity. No controls are returned if a value is not above 0.
+    The controls have the same spec, profile and quantity as the series. If there are none, the controls of throughput
+    are used. Their sign is reversed if lower is better for the quantity. No controls are returned if a value is not
+    above 0.
     """
     if series.control or any(each.value is None or each.value <= 0 for each in before):
         return ()

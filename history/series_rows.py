@@ -1,7 +1,7 @@
 """A run's `series.parquet`: each quantity at each point, with everything that determines which series a value belongs
 to.
 
-The file is small, so that those of thousands of runs can be read without the runs' tables.
+The file is small, so that the files of thousands of runs can be read without the runs' tables.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def changed_facts(before: Facts, after: Facts) -> Iterable[tuple[str, str, str]]
 
 SERIES = "series.parquet"
 SERIES_VERSION = 9
-"""The version of series files. Raise it when the columns change, or when the rules change that decide to which series a
-value belongs."""
+"""The version of series files. Raise it when the columns change, or when the rules that assign a value to a series
+change."""
 READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions that can still be read, because they lack only claims and columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
@@ -160,13 +160,13 @@ class SeriesRow(NamedTuple):
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether the value is a control: it was measured on hardware that does not run anything under test."""
+    """Whether the value is a control, because it was measured on hardware on which nothing under test runs."""
     reused_from: str
     """The earlier run that measured the value, or "" if this run did."""
     bound: str = ""
     """at_least, at_most or open if a search found only a bound for the value. "" otherwise."""
     decided: bool = True
-    """Whether the searches behind the value reached a decision with their confidence and, for a claim, whether its
+    """Whether the searches behind the value reached a decision with their confidence. For a claim, also whether its
     numbers support it in all briefs."""
     chosen: bool = False
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose
@@ -337,7 +337,8 @@ def coded(reason: str) -> str:
 
 
 def reason_of(reason: str, message: str) -> str:
-    """Combine these two columns into a reason, with its code if it has one. Raises ValueError, RecursionError."""
+    """Combine the columns `reason` and `message` into a reason, with its code if it has one. Raises ValueError,
+    RecursionError."""
     return message_from_data(json.loads(message)) if message else reason
 
 
@@ -453,7 +454,7 @@ _Behind = frozenset[tuple[str, DatabaseKey, str]]
 
 
 def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | Way]) -> str:
-    """Return the hash of everything that values with one name must share to be comparable."""
+    """Return the hash of everything that two values of the same name must share to be comparable."""
     promises = [_promise_parts(plan.experiments[name]) for name in {experiment for experiment, _, _ in behind}]
     databases = [
         {**_database_parts(plan.databases[key]), **size_parts(plan.databases[key], plan.workloads[workload])}
@@ -477,8 +478,8 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
 
 
 def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
-    """Return the ways in which cells were measured, each once. If the journal had one number for all tools, the way is
-    that number."""
+    """Return the ways in which cells were measured, each once. In a journal with one version number for all tools, the
+    way is that number."""
     if start is None or start.imported:
         return [start.measurement if start else 0]
     found: set[int | Way] = set()

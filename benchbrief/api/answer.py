@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 
 
 def with_hints(function: Callable[Params, Made]) -> Callable[Params, Made]:
-    """Wrap a function so that the hint of a BenchError that it raises appears on a second line."""
+    """Wrap a function so that its BenchErrors show their hints on a second line."""
 
     @wraps(function)
     def called(*args: Params.args, **named: Params.kwargs) -> Made:
@@ -37,7 +37,7 @@ _MOST_ROWS = 40
 
 
 class LibraryMissing(BenchError):
-    """Raised when a library that is needed to convert an answer is not installed."""
+    """Raised when an answer can't be converted because a library is not installed."""
 
     code = "library_missing"
 

@@ -1,4 +1,4 @@
-"""The arguments and options that are shared by commands which work on a finished or running run."""
+"""The arguments and options that several commands about a run share."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _simulation(
 
 
 def require_runnable(plan: Plan, spec: Path | str, simulated: Simulated | None) -> None:
-    """Refuse a plan that has nothing to run or can't be run, by raising Stop or a RunnerError."""
+    """Raise Stop or a RunnerError if a plan has nothing to run or can't be run."""
     from benchbrief.runners.world.world_choice import world_for
 
     if not plan.cells:
@@ -277,7 +277,7 @@ def removed_unbegun(run_dir: Path) -> Iterator[None]:
 
 
 def refuse_unknown_hosts(simulated: Simulated | None, plan: Plan) -> None:
-    """Refuse a `--failing` pattern that matches no host of the plan, by raising Stop with a message."""
+    """Raise Stop with a message if a `--failing` pattern matches no host of the plan."""
     if simulated is None or not simulated.failing:
         return
     sides = dict.fromkeys((cell.hardware, cell.load_hosts) for cell in plan.cells)

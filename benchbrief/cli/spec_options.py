@@ -1,4 +1,4 @@
-"""The arguments and options that are shared by commands which read a spec."""
+"""The arguments and options that several commands about a spec share."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def compile_or_stop(
 ) -> Any:
     """Compile the spec and its plan. Shows every diagnostic, and stops with code 1 if there is an error.
 
-    Warnings about content that a brief will leave out are shown only when `planning`, because a run shows them in its
-    brief.
+    Warnings about content that a brief will leave out are shown only when `planning`. During a run, the brief itself
+    shows them.
     """
     from benchbrief.compiler.compile import check
 
@@ -121,8 +121,8 @@ def show_diagnostics(diagnostics: Any) -> None:
 
 
 def with_reports_of(spec: Path, plan: Plan) -> tuple[Plan, Plan]:
-    """Return two plans: the plan of the given spec, and the run's plan with the metrics, expectations, claims and
-    reports of that spec. Both plans must have the same cells."""
+    """Return two plans. The first is the plan of the given spec. The second is the run's plan, but with the metrics,
+    expectations, claims and reports of that spec. Both plans must have the same cells."""
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]

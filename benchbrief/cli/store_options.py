@@ -1,4 +1,4 @@
-"""The options and progress bars of the commands that use a shared store, and the environment variable with its
+"""The options and progress bars of the commands that use a shared store, and the environment variable with the store's
 address."""
 
 from __future__ import annotations

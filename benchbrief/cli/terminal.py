@@ -25,8 +25,8 @@ _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
 _PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
-"""A piece of text that is never broken. Lines may break between pieces, at blanks or, in scripts without blanks,
-between characters."""
+"""Matches a piece of text that is never broken. Lines may break between pieces: at blanks or, in scripts without
+blanks, between characters."""
 
 
 @dataclass(frozen=True)
@@ -314,7 +314,8 @@ def _say(kind: str, message: str) -> None:
 
 
 def _indented(text: str) -> str:
-    """Escape a text, and indent all lines but the first. So text from a host can't imitate our messages."""
+    """Escape a text, and indent all lines but the first. This keeps text from a host from looking like one of our
+    messages."""
     return printable(text.rstrip("\n").replace("\n", "\n    "))
 
 
@@ -342,7 +343,8 @@ def show(text: object = "", *, colour: str | None = None, err: bool = False) -> 
 def show_wrapped(text: str, *, indent: int = 0, colour: str | None = None, whole: str = "", err: bool = False) -> None:
     """Print a sentence. On a terminal, lines break only between words, and all lines but the first are indented.
 
-    If the sentence ends with `whole`, a command or a path, that is moved to a line of its own instead of being broken.
+    If the sentence ends with `whole`, which is a command or a path, `whole` is moved to a line of its own instead of
+    being broken.
     """
     columns = columns_of(sys.stderr if err else sys.stdout)
     lines = fold(one_line(text), columns if columns and columns > 2 * indent else None, indent)
@@ -435,8 +437,8 @@ def show_json_error(error: BenchError) -> None:
 
 
 def show_error(error: BaseException) -> BenchError:
-    """Show one clear message for any exception that no command handled, and return the error that the command ends
-    with.
+    """Show one clear message for an exception that no command has handled. Return the error with which the command
+    ends.
 
     A traceback is shown only for our own bugs, and only on request.
     """

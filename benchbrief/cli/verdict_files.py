@@ -21,7 +21,7 @@ State = Literal["ok", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a JUnit file. `group` is shown as its class. `seconds` is 0 for a verdict that was not measured on its
+    """A case of a JUnit file. `group` is shown as its class. `seconds` is 0 for a verdict without a measurement of its
     own."""
 
     group: str

@@ -111,8 +111,8 @@ class Loads:
 
     def why_other(self, point: PointKeys) -> str:
         """Return how the loads of the measurements at a point differ, or "" if they are equal. If the point lacks a
-        dimension, all groups along that dimension are compared. If the point has a factor's level, only groups that
-        vary the factor are.
+        dimension, all groups along that dimension count. If the point has a factor's level, only groups that vary the
+        factor count.
         """
         keys = dict(point)
         levels = {dim for dim in keys if dim not in DIMENSIONS}
@@ -195,8 +195,7 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a side's cell that would be different at the other side's levels. Each part is given by its
-    owner and its name."""
+    """Yield the owner and the name of each part of a side's cell that would be different at the other side's levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
@@ -212,7 +211,7 @@ def _arrivals(side: Contender, cell: Cell) -> Arrivals:
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the changed part. If one side does not give a setting of arrivals, it gets the default for that side."""
+    """Return the changed part. If a side lacks a setting of arrivals, that side's default is filled in."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part
@@ -281,8 +280,8 @@ def warn_of_origins(sides: Sequence[Contender], names: str) -> Iterator[str]:
 
 
 def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
-    """For each contender, warn of cells that were measured while other work kept load generator hosts busy, and say how
-    much CPU this work used."""
+    """Warn of each contender's cells that were measured while other work kept the load generators' hosts busy, and say
+    how much CPU this work used."""
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
@@ -372,8 +371,8 @@ def warn_of_loads(outcome: PairOutcome, loads: Loads, *, judged: bool) -> Iterat
 
 
 def warn_of_changes_shown_twice(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Name the rows that show two different changes: one between A and B, and one between the repeats, which is the
-    tested one."""
+    """Name the rows that show two different changes: the change between A and B, and the change between their repeats,
+    which is the tested one."""
     if apart := [_place_of(row) for row in rows if row.is_apart]:
         yield say.apart(said=some_of(apart, _NAMED))
 

@@ -47,7 +47,7 @@ def why_untested(judged: Sequence[JudgedSeries]) -> str:
 
 
 def why_unprotected(judged: Sequence[JudgedSeries]) -> str:
-    """Return how many series could not be tested, and how many more runs are needed for that, or "" if all were tested.
+    """Return how many series could not be tested, and how many more runs a test needs, or "" if all series were tested.
 
     Skipped series do not count, and neither do series whose value was taken from an earlier run.
     """

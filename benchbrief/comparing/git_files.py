@@ -51,7 +51,7 @@ class GitFiles:
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
     def earlier_name(self, path: Path) -> Path | None:
-        """Return the name that a file of the work tree has in the revision, according to git's rename detection, or
+        """Return the name that a file of the work tree had in the revision, according to git's rename detection, or
         None if it is unknown."""
         if self.is_file(path):
             return path

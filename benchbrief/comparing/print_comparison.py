@@ -54,7 +54,7 @@ class FittedTable(NamedTuple):
 
 
 def table_of(comparisons: Sequence[Comparison], columns: int | None) -> FittedTable:
-    """Return the table. It has at most this many columns, if the points' names leave enough room. None means any width.
+    """Return the table. It has at most this many columns, if the points' names are short enough. None means any width.
 
     To save room, intervals are dropped first; then each point takes two or three lines. If a value is missing, or is 0
     on both sides, its row becomes a sentence.

@@ -18,8 +18,8 @@ from benchbrief.results.analysis.reproduction import Reproduced, ReproductionVer
 
 
 def code_of_reproduction(found: HeldAgainst) -> ExitCode:
-    """Return the exit code, which is the same as for an `expect`. Verdicts that are not comparable, and verdicts on
-    simulated runs, never count as failures."""
+    """Return the exit code, which is the same as for an `expect`. Neither the verdict `not comparable` nor any verdict
+    on a simulated run counts as a failure."""
     if found.simulated:
         return ExitCode.DONE
     if found.count("fails"):

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 _OWNERS = ("workload ", "database ")
 _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "start.router", "start.port"}
-"""The settings that do not define a series, so that they may change without breaking it: a database's place, build and
-commands (see `series_rows.py`)."""
+"""Settings that may change without breaking a series: a database's place, build and commands (see `series_rows.py`)."""
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
@@ -101,7 +100,7 @@ _FLAT = 0.02
 def sparkline(parts: Sequence[Sequence[float]], width: int) -> str:
     """Draw the values as block characters on one scale, at most `width` of them, with a bar between parts.
 
-    Neighbours that share a block are drawn at their mean. All values must be finite.
+    Neighbouring values that share a block are drawn at their mean. All values must be finite.
     """
     every = [value for part in parts for value in part]
     if not every:
@@ -154,7 +153,7 @@ def select_series(series: Sequence[HistorySeries], *, named: bool) -> tuple[list
 
 
 def changed_series(trends: Sequence[Trend]) -> tuple[list[Trend], str]:
-    """Return the series that changed, the latest change first, and a sentence about the others, which counts them and
+    """Return the series that changed, the latest change first, and a sentence about the others. It counts them, and
     explains why some can't be judged. Changes that were declared to be noise do not count."""
     changed = {id(trend): found for trend in trends if (found := [each for each in trend.changes if not each.is_noise])}
     shown = [trend for trend in trends if id(trend) in changed]
@@ -173,8 +172,7 @@ _HAVE = ("have", "has")
 
 
 def _why_not_judged(trend: Trend) -> str:
-    """Return why there are too few runs that are comparable with the last one to find a change, or "" if there are
-    enough."""
+    """Return why too few runs are comparable with the last one to find a change, or "" if there are enough."""
     parts = [each.part for each in trend.parts if each.part.known]
     if not parts:
         return "no value in any run"

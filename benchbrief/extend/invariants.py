@@ -1,4 +1,4 @@
-"""Rules that a tool's printed numbers always obey. An output that breaks a rule is not evidence.
+"""Rules that the numbers in a tool's output always obey. An output that breaks a rule is not evidence.
 
 A tool has a table of `Invariant`s. Its driver and its importer both check it with `require_consistent`.
 """

@@ -77,8 +77,8 @@ class TrialResult(NamedTuple):
 
 
 class Subject:
-    """An extension under trial. Its trials may write to `folder`. `spec_file` is a spec to run instead of a sample.
-    `measured` has the folder of each spec's real run."""
+    """An extension that is being tried. Its trials may write to `folder`. `spec_file` is a spec to run instead of a
+    sample. `measured` has the folder of each spec's real run."""
 
     def __init__(
         self, offer: Offer, spec: ExtensionSpec, folder: Path, spec_file: Path | None, measured: dict[str, Path | str]
@@ -149,7 +149,8 @@ class Subject:
             self.bench(folder, "stop")
 
     def measured(self) -> Path | str:
-        """Return the folder of a real run, or why the run failed. Each spec is run only once. Raises Skipped."""
+        """Return the folder of a real run, or why the run failed. Each spec is run only once, and later calls return
+        the same result. Raises Skipped."""
         folder = self.place()
         text = (folder / "brief.bench").read_text(encoding="utf-8").replace(str(folder), "")
         if text not in self._measured:
@@ -384,10 +385,8 @@ LEFT = {
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
-    """Try all extensions with this name, all extensions of the package with this name, and all extensions of a package
-    that has an engine with this name. benchbrief's own extensions are tried only if no other package has the name.
-    Raises UnknownExtension.
-    """
+    """Try all extensions with this name, and all extensions of a package that has this name or has an engine with this
+    name. benchbrief's own extensions are tried only if no other package has the name. Raises UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
         raise UnknownExtension(

@@ -25,8 +25,8 @@ _MINUTE_S = 60.0
 
 
 def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget. If a budget is too small, its cells that have results in the folder's earlier
-    runs are assumed to take no time."""
+    """Return what fits in each budget. If a budget is too small, its cells are looked up in the folder's earlier runs.
+    Cells with results there are assumed to take no time."""
     from benchbrief.compiler.estimates.budget_fit import budget_fits
 
     fits = budget_fits(plan)
@@ -196,7 +196,8 @@ def _sources(found: Reuse) -> frozenset[Source]:
 
 @dataclass(frozen=True)
 class Retake:
-    """Chooses anew which results a new run takes, after a wait for its hosts in which other runs may have ended.
+    """Chooses again which earlier results a new run takes. This is needed after a wait for hosts, because other runs
+    may have ended meanwhile.
 
     `found` has the earlier results that were available when the run was made.
     """

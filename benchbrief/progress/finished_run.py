@@ -65,7 +65,7 @@ def _undecided(found: Promised) -> str:
 
 
 _MUCH = 0.1
-"""The activity with the largest error is named if the error is above this share of the whole estimate."""
+"""The activity with the largest error is named if its error is above this share of the whole estimate."""
 
 
 def short_text(times: TimeCompared) -> str:
@@ -108,7 +108,7 @@ class Finished:
     message: str
     failed: dict[str, str] = field(default_factory=dict)
     without_room: dict[str, str] = field(default_factory=dict)
-    """Cells whose points are missing because a budget had no room for them, each with the reason."""
+    """The cells that are missing because a budget had no room for their points, each with the reason."""
     verdicts: tuple[ExpectVerdict, ...] = ()
     claims: tuple[SheetRow, ...] = ()
     """The claims in the run's briefs."""
@@ -144,7 +144,8 @@ class Finished:
 
 
 def code_of_verdicts(verdicts: Iterable[ExpectVerdict | SheetRow]) -> ExitCode:
-    """Return the exit code. A missing verdict counts as a missing result, and not as a failed condition."""
+    """Return the exit code. If a verdict is missing, the code is the one for a missing result, and not the one for a
+    failed condition."""
     held = {verdict.holds for verdict in verdicts}
     return ExitCode.EXPECT_FAILED if False in held else ExitCode.CELL_FAILED if None in held else ExitCode.DONE
 

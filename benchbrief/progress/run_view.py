@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _ALIKE_S = 1.0
 """Times that differ by no more than this many seconds count as equal."""
 _ESTIMATE_SHARE = 0.02
-"""The largest share of the time that may be spent on estimating the time left, because each estimate looks at every
-cell of the plan."""
+"""At most this share of the time is spent on estimating the time left, because each estimate looks at every cell of the
+plan."""
 
 
 @dataclass
@@ -147,14 +147,14 @@ class LiveRun:
         return sum(self.of(state) for state in ("ok", "failed", "refused", "no_room", "skipped"))
 
     def of(self, state: CellState) -> int:
-        """Return how many cells of the total are in a state. Candidates that are still waiting, and that are not in the
-        total, do not count."""
+        """Return how many cells of the total are in a state. Waiting candidates that are not part of the total do not
+        count."""
         if state == "waiting":
             return max(0, self.counts["waiting"] - (self._uncounted.count - self.counts["not_chosen"]))
         return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
-        """Return whether a failure is only the answer to a search for a promise, namely that this rate is too high."""
+        """Return whether a failed cell only tells a search for a promise that its rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 
@@ -252,8 +252,8 @@ class LiveRun:
     def remaining_s(self, now: float) -> float | None:
         """Return the estimated seconds left, including held-out repeats and the brief, or None if no cell is left.
 
-        With a budget, the time left never rises, because fewer cells are run if cells take longer than expected. If
-        there are many cells, the estimate is updated only now and then.
+        With a budget, the time left never rises: if cells take longer than expected, fewer cells are run. If there are
+        many cells, the estimate is updated only now and then.
         """
         if self.finished >= self.total and not self.running:
             return None

@@ -141,15 +141,15 @@ def follow_and_report(run_dir: Path, progress: Progress, asked: EndingOptions, w
 
 
 _LOOK_S, _RARELY_S, _SHARE = 0.2, 2.0, 4.0
-"""How long to wait between two looks at all lanes: the least and the most seconds, and the wait as a multiple of how
-long the last look took."""
+"""The wait between two looks at all lanes: the shortest and the longest wait in seconds, and the usual wait as a
+multiple of the time that the last look took."""
 _MERGED_ELSEWHERE_S = 30.0
-"""How many seconds another `bench status` may take to finish merging. A process that writes for longer must be another
+"""How many seconds another `bench status` may take to finish merging. A process that writes for longer must be a
 controller."""
 
 
 class NothingBegun(RunnerError):
-    """Raised when no lane of a run has started, and no job is left that could start one."""
+    """Raised when no lane of a run has started, and no remaining job can start one."""
 
     code = "nothing_begun"
     ends_with = ExitCode.INTERRUPTED

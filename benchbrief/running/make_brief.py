@@ -186,7 +186,7 @@ def _without_capsule(files: Mapping[str, Sequence[Path]]) -> list[str]:
 
 @contextmanager
 def making_brief() -> Iterator[None]:
-    """If the disk gets full within this block, raise NoRoom with an error about the brief."""
+    """If the disk becomes full inside this block, raise NoRoom with a message about the brief."""
     try:
         yield
     except OSError as error:

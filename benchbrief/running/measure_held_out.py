@@ -2,8 +2,8 @@
 the run's folder.
 
 The winner is written to the run's journal before it is measured again, so that a killed run resumes with the same
-winner. If the run's own results have changed so that another point wins, that point is measured instead. This is a new
-attempt, and the claim discloses it.
+winner. If the run's own results have changed, so that another point wins, that point is measured instead. This counts
+as a new attempt, which the claim discloses.
 """
 
 from __future__ import annotations

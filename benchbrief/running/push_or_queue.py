@@ -46,8 +46,8 @@ def push_now(
 
 
 def push_or_explain(run_dir: Path, url: str) -> str:
-    """Push a run that has just ended. Returns why the push failed, or "", because a store problem never makes a
-    measurement fail."""
+    """Push a run that has just ended. If the push fails, return the reason instead of raising an error, because a
+    problem of the store must not make a measurement fail. Otherwise, return ""."""
     asked = QueuedPush(url)
     try:
         push_now(run_dir, asked)

@@ -253,7 +253,7 @@ def _after_success(finished: Finished, plan: Plan, run: str, anew: str, *, repor
 
 
 def _fails_for_good(evidence: Evidence) -> bool:
-    """Return whether trying again is useless, because a simulated run was told to make cells fail each time."""
+    """Return whether another attempt would fail too, because a simulated run was told to make cells fail each time."""
     simulated = evidence.simulated
     return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
 
@@ -295,7 +295,7 @@ def tell(finished: Finished, summary: Summary) -> None:
 
 
 _INDENT = 10
-"""The width of `  warning `, and of the other words with which lines start."""
+"""The width of `  warning ` and of the other words at the start of a line."""
 
 
 class _Line(NamedTuple):

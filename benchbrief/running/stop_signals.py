@@ -30,8 +30,8 @@ def stop_on_signals(progress: Progress, run_dir: Path, underway: Underway | None
     """Yield an event that the first SIGINT, SIGTERM or SIGHUP sets. A second signal ends the process at once.
 
     At the first signal, the jobs in `underway` that the run still waits for are shown. At the second signal, the jobs
-    that it leaves behind are shown. Signals that are ignored stay ignored, because `nohup` is meant to outlive the
-    terminal.
+    that it leaves behind are shown. Signals that are ignored stay ignored, because a process under `nohup` has to
+    survive its terminal.
     """
     stopping = threading.Event()
     # A note may wait for the terminal, which must not delay the handler of the second signal. A handler may put into

@@ -147,7 +147,7 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return a span's location. If no known version of a file contains the span, use the text in which the span was
+    """Return a span's location. If the span belongs to no known version of a file, use the text in which the span was
     found."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
@@ -157,8 +157,8 @@ def _place(analysis: Analysis, span: Span) -> types.Location | None:
 
 
 def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[ShownFinding]]) -> Iterator[ShownFinding]:
-    """At each `use` of a file with errors, report that the file can't be used. This explains why the rest of the spec
-    is not checked."""
+    """At each `use` of a file with errors, report that the file can't be used. The user then sees why the rest of the
+    spec is not checked."""
     root = analysis.files[0]
     for use in (each for each in root.declarations if isinstance(each, ast.Use)):
         path = used_path(root, use)

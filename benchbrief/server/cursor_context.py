@@ -1,6 +1,6 @@
 """Finds the context of the cursor in a spec from the words before it, and documents attributes and names.
 
-The text is not parsed, because a text that is being typed can rarely be parsed.
+The text is not parsed, because it is still being typed, and can rarely be parsed.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class Documents:
     good: dict[Path, Parsed] = field(default_factory=dict)
     """The last version of each file that had no syntax error."""
     every_user: bool = True
-    """Whether the search for specs that use an open file was complete. Also true if no search was needed."""
+    """Whether all specs that use an open file are known: the search for them was complete, or none was needed."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
@@ -243,8 +243,8 @@ class Documents:
 
 
 def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
-    """Return the specs on disk, and whether the list is complete, because a long search is stopped. Hidden folders and
-    the folders of package managers and runs are skipped."""
+    """Return the specs on disk, and whether the list is complete. A search that takes too long is stopped. Hidden
+    folders and the folders of package managers and runs are skipped."""
     found: list[Path] = []
     entries = 0
     for root in folders:

@@ -1,7 +1,7 @@
 """The language server: pygls with our features, its state, and its loop over standard input and output.
 
-Checks run in a separate thread and never pile up. A change during a check only records that another check is due, and
-findings are sent only if nothing has changed meanwhile.
+Checks run in a separate thread and never pile up. If a file changes during a check, another check follows. Findings are
+sent only if nothing has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -224,8 +224,8 @@ def fixes(analysis: Analysis, findings: list[ShownFinding], where: types.Range) 
 
 
 def _changes(analysis: Analysis, suggestion: Suggestion) -> dict[str, list[types.TextEdit]]:
-    """Return a fix's edits by file, or no edits if one of them is in none of the files. If a fix has several edits, the
-    file's layout is restored afterwards."""
+    """Return a fix's edits by file, or no edits if one of them belongs to an unknown file. If a fix has several edits,
+    the file's layout is restored afterwards."""
     changes: dict[str, list[types.TextEdit]] = {}
     for file in analysis.files:
         spans = [edit for edit in suggestion.edits if file.holds(edit.span)]
@@ -404,8 +404,8 @@ _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages b
 
 
 class _Bounded(io.BufferedReader):
-    """Standard input that refuses messages longer than any spec, because the memory for a message is reserved before it
-    arrives."""
+    """Standard input that refuses messages longer than any spec. The server reserves the memory for a message before
+    the message arrives."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size) if size is not None and size <= _LONGEST else b"{}"  # invalid, so the client is told

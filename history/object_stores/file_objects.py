@@ -1,7 +1,7 @@
 """Objects in a folder, which several machines may share over a network file system.
 
-An object is first written elsewhere in the store, and then linked or renamed to its name, so that only complete objects
-appear. `create` fails if the name is already taken.
+An object is first written under another name in the store, and then linked or renamed to its own name. So only complete
+objects appear. `create` fails if the name is already taken.
 """
 
 from __future__ import annotations

@@ -48,15 +48,14 @@ class StoreFull(SharedStoreError):
 
 
 class StoreDamaged(SharedStoreError):
-    """Raised when an object of the store does not have the content that its name or its manifest says."""
+    """Raised when the content of an object in the store does not match the object's name or manifest."""
 
     code = "store_damaged"
     ends_with = ExitCode.CELL_FAILED
 
 
 class NoObject(SharedStoreError):
-    """Raised if nothing is stored under a key, because nothing ever was, or because it was removed after the
-    listing."""
+    """Raised if nothing is stored under a key: either nothing ever was, or the object was removed after the listing."""
 
     code = "no_object"
 
@@ -158,9 +157,9 @@ def open_objects(url: str) -> ObjectStore:
 
 
 _SETTLED_S = 2.0
-"""How old, in seconds, a file's times must be to reveal every later change. Changes within one time step of the file
-system get the same time, and some file systems have steps of two seconds. So if a file was changed shortly before it
-was hashed, another change may not show in its times.
+"""A file's times reveal every later change only if they are at least this many seconds old. Changes within one time
+step of the file system get the same time, and some file systems have steps of two seconds. So if a file was changed
+shortly before it was hashed, another change may leave its times the same.
 """
 _AT_ONCE = 4
 
@@ -177,8 +176,8 @@ class HashedFile:
     is_settled: bool
 
     def require_unchanged(self) -> None:
-        """Raise SharedStoreError if the file has changed. The file is hashed again only if its times can't show that.
-        Raises OSError."""
+        """Raise SharedStoreError if the file has changed. The file is hashed again only if its times do not settle the
+        question. Raises OSError."""
         if self.is_settled and _marks_of(self.path) == self.marks:
             return
         if sha256_of(self.path) != self.sha256:
@@ -203,7 +202,7 @@ def _marks_of(path: Path) -> tuple[int, int, int, int]:
 
 @contextmanager
 def hash_beside(paths: Iterable[Path]) -> Iterator[Mapping[Path, Future[HashedFile]]]:
-    """Hash files in the background. Files whose turn has not come by the end of the block are skipped."""
+    """Hash files in the background. Files that have not been started by the end of the block are skipped."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         yield {path: pool.submit(hash_file, path) for path in paths}

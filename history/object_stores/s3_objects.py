@@ -60,8 +60,8 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_taken(error: BaseException) -> bool | None:
-    """Return whether a conditional write failed because the key was taken. If it failed because another write is in
-    progress, return False. For all other errors, return None."""
+    """Return True if a conditional write failed because the key was taken, and False if it failed because another write
+    is in progress. For all other errors, return None."""
     code, status = code_of(error), status_of(error)
     if code == "PreconditionFailed" or status == 412:
         return True

@@ -1,9 +1,9 @@
-"""Removes from a shared store what it need not keep: old runs, and objects that belong to no run.
+"""Removes old runs from a shared store, and objects that belong to no run.
 
 A push writes a run's objects before its manifest. So young objects without a run are left alone, because their push may
-be in progress. A push trusts an object in the store only if the object is younger than a day; it writes an older object
-again. So an object that belongs to no run can be removed safely once it is older than the grace period, even during a
-push. All ages are by the store's own clock, so a machine with a wrong clock does no harm.
+be in progress. A push relies on an object in the store only if the object is younger than a day. It writes an older
+object again. So an object that belongs to no run can be removed safely once it is older than the grace period, even
+during a push. All ages are by the store's own clock, so a machine with a wrong clock does no harm.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Retention:
 
 @dataclass
 class Garbage:
-    """What was removed, or would be: runs, their earlier revisions, and objects with their total bytes."""
+    """The runs, earlier revisions and objects that were removed, or that would be removed."""
 
     runs: list[RunManifest] = field(default_factory=list)
     revisions: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ def _objects(store: SharedStore, found: Garbage) -> Iterator[ListedObject]:
 
 
 def _remove(store: SharedStore, found: Garbage, retention: Retention, progress: Callable[[int, int], None]) -> None:
-    """Remove objects. Check each of them again right before, because a push may have written it again."""
+    """Remove objects. Right before an object is removed, check it again, because a push may have written it again."""
     removed: list[ListedObject] = []
     for at in range(0, len(found.objects), _AT_ONCE):
         some = found.objects[at : at + _AT_ONCE]

@@ -99,7 +99,7 @@ _RENEWED_S = 86_400.0
 it."""
 _SKEW_S = 3600.0
 _REVISIONS = 20
-"""How many times a push starts over because another push has stored the same run meanwhile."""
+"""The most times that a push starts over because another push has stored the same run meanwhile."""
 
 
 @dataclass
@@ -220,8 +220,8 @@ def _hashed(path: Path, early: Mapping[Path, Future[HashedFile]]) -> HashedFile:
 
 
 def _kept(run_dir: Path, store: SharedStore, pushed: Pushed, push: Push) -> Pushed:
-    """Sign the manifest in the store if that was requested and is not yet done. Also keep a copy in the run's folder if
-    the folder is writable."""
+    """Sign the manifest in the store if a signature was requested and is still missing. Also keep a copy in the run's
+    folder if the folder is writable."""
     if push.sign is not None and store.signature(pushed.manifest) is None:
         content = store.objects.read(pushed.manifest.key)
         store.objects.create(pushed.manifest.signature_key, push.sign(content))
@@ -279,8 +279,8 @@ def stored_at(manifest: RunManifest, path: str, file: StoredFile) -> str:
 def _begin(store: SharedStore) -> bool:
     """Make the store and return True, or return False if the store already exists.
 
-    Raises SharedStoreError if this version can't write to the store, or if the place overwrites objects even when asked
-    not to.
+    Raises SharedStoreError if this version can't write to the store, or if the place overwrites objects even in a write
+    that must not overwrite.
     """
     there = store.objects.look(MARKER)
     if store.objects.create(MARKER, MARKER_TEXT):
@@ -399,8 +399,8 @@ def _finish(store: SharedStore, draft: RunManifest) -> RunManifest | None:
 def _is_there(store: SharedStore, key: str, content: bytes) -> bool:
     """Return whether an object has this content.
 
-    If so, a `create` that found the key taken had written the object itself: the store's answer was lost on the way,
-    and the request was repeated.
+    If `create` finds the key taken by an object with this content, `create` itself has written it: the store's answer
+    was lost on the way, and the request was repeated.
     """
     try:
         return store.objects.read(key) == content
@@ -508,8 +508,7 @@ def _held(folder: Path, *, wait: bool) -> Iterator[None]:
 
 
 def _require_room(folder: Path, manifest: RunManifest) -> None:
-    """Raise NoRoom if the run is larger than the free space. The size comes from a manifest, which may claim
-    anything."""
+    """Raise NoRoom if the run is larger than the free space. The size comes from a manifest, which may be wrong."""
     free = shutil.disk_usage(folder).free
     if manifest.size > free:
         what = f"{manifest.id} has {manifest.size:,} bytes, and {folder.parent} has room for {free:,}"

@@ -44,8 +44,7 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse a name that no version of benchbrief gives to a table. Whether the table exists is for the reader to
-    check."""
+    """Refuse a name that no version of benchbrief gives to a table. A reader has to check whether the table exists."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name

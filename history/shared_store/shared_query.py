@@ -84,8 +84,8 @@ def _views() -> Mapping[str, pa.Schema]:
 def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
     """Return why a file can't be the table with this name, or "" if it can.
 
-    It can't be if a column has a type of another kind, or if a row group is larger than any that benchbrief writes.
-    Only the end of the file is read. Raises pa.ArrowException, OSError.
+    It can't be that table if a column has a type of another kind, or if a row group is larger than any row group that
+    benchbrief writes. Only the end of the file is read. Raises pa.ArrowException, OSError.
     """
     fragment.ensure_complete_metadata()
     known = known_columns(name)
@@ -97,8 +97,8 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return, as a reason, which columns of a file have a type of another kind than the known columns of the same name.
-    Returns "" if there are none."""
+    """Return a reason that names the columns whose type is of a different kind than the type of the known column with
+    the same name. Return "" if there are none."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -209,8 +209,8 @@ class SharedResults:
 
     @contextmanager
     def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
-        """Yield the answer to a query as Arrow batches. Raises ResultsError. If a file can't be read to its end, this
-        happens after the caller has received a part of the answer."""
+        """Yield the answer to a query as Arrow batches. Raises ResultsError. If a file can't be read to its end, the
+        error comes after the caller has received a part of the answer."""
         self._prepare(text)
         with self._plainly():
             try:
@@ -284,8 +284,8 @@ class _Partitions:
         return {run: its[-1] for run, its in revisions.items() if self._chosen is None or run in self._chosen}
 
     def read(self, name: str, schema: pa.Schema, condition: ds.Expression | None) -> ds.Dataset:
-        """Return a table of those runs that may meet the condition, judged by the part of it that concerns runs. Raises
-        SharedStoreError."""
+        """Return a table with the rows of all runs that may meet the condition. Only the part of the condition that
+        concerns runs is used for this choice. Raises SharedStoreError."""
         fitting = self._fitting(schema, condition)
         manifests = [each for each in self._load(fitting) if name in each.tables]
         measured = [each for each in manifests if each.origin == "measured"]
@@ -475,7 +475,7 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
     """Return the names of files that may have rows which meet a condition. `said` maps each name to an expression that
-    is true for all rows of the file. No file is opened."""
+    is true for all rows of that file. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]

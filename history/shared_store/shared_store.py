@@ -138,7 +138,8 @@ class SharedStore:
         return {run: f"revision {number} {listed[manifest_key(run, number)]}" for run, number in newest.items()}
 
     def manifests(self, runs: Iterable[str] | None = None) -> Iterator[RunManifest]:
-        """Yield the newest manifest of each run, or with `runs` only of these, in order of the runs' names.
+        """Yield the newest manifest of each run, in order of the runs' names. If `runs` are given, only their manifests
+        are yielded.
 
         A manifest that can't be read is left out, and its error is in `problems`. Raises SharedStoreError.
         """
@@ -236,7 +237,7 @@ class SharedStore:
         return path
 
     def fetch_object(self, key: str, stored: StoredFile, path: Path) -> None:
-        """Write an object whose SHA-256 and size are known to a file. Raises NoObject, StoreDamaged, NoRoom."""
+        """Write an object to a file. The object's SHA-256 and size are known. Raises NoObject, StoreDamaged, NoRoom."""
         temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -265,7 +266,7 @@ class SharedStore:
     def signed(self) -> set[str]:
         """Return the keys of the manifests that have a signature, from the last listing if there was one.
 
-        Signatures are only found, and not checked.
+        The signatures are not checked.
         """
         keys = self._stamps or self.objects.keys(RUNS)
         return {key.removesuffix(SIGNATURE) for key in keys if key.endswith(SIGNATURE)}

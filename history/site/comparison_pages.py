@@ -128,8 +128,8 @@ def _step_row(row: Comparison, words: Words, hidden: set[str], labels: Mapping[s
 
 
 def _change(row: Comparison, words: Words) -> tuple[str, str]:
-    """Return the change in words. If the change of the repeats differs from it, this is added. For shares, and if there
-    is no ratio, the change is given as a difference."""
+    """Return the change in words. If the change between the two shown values differs from the tested change, both are
+    returned. For shares, and if there is no ratio, the change is given as a difference."""
     is_share = row.unit in ("share", "%")
 
     def text(ratio: float | None, difference: float | None) -> str:

@@ -178,8 +178,8 @@ def has_few_runs(line: TrendLine) -> bool:
 
 
 def _state(line: TrendLine, placed: PlacedChange) -> str:
-    """Return worse, better or differs. If a control shows the change too, return lab, and if people have accepted the
-    change, return accepted."""
+    """Return worse, better or differs. Return lab if a control shows the change too, and accepted if people have
+    accepted the change."""
     if line.series.control or (placed.change.lab is not None and placed.change.lab.is_lab):
         return "lab"
     if placed.change.verdict is not None and placed.change.verdict.verdict == "accept":

@@ -45,7 +45,7 @@ class TrendLine:
     """A series over its last runs, the oldest first. All shown values have the same unit as the last one.
 
     `parts` are the first indices of the stretches that share one environment and definition. `current` is the last
-    change in the part of the last value, unless somebody judged that the change is noise.
+    change in the part of the last value, unless somebody has declared that change to be noise.
     """
 
     series: HistorySeries

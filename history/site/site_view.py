@@ -11,7 +11,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Link:
-    """A link. `href` is relative to the site's root."""
+    """A link to a page or a file of the site. `href` is relative to the site's root."""
 
     text: str
     href: str

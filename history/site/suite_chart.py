@@ -1,5 +1,5 @@
-"""Draws a small chart of one quantity over the runs, as SVG, with a line for each comparable part and the part's
-changes."""
+"""Draws a small chart of one quantity over the runs, as SVG. Each comparable part has a line of its own, with the
+part's changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Scale = Callable[[float], float]
 WIDTH, HEIGHT = 320, 96
 _LEFT, _RIGHT, _TOP, _BOTTOM = 4, 8, 14, 14
 MOST = 400
-"""The most runs in a chart, which shows the last ones. More points than pixels would add nothing."""
+"""A chart shows at most this many runs, the last ones. More points than pixels would add nothing."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ def _layer(values: list[dict[str, Any]], mark: Layer, **encoding: Layer) -> Laye
 
 
 def _levels(part: PartTrend, scale: Any) -> list[dict[str, Any]]:
-    """Return the mean between each two successive changes, with the times of the first and the last run there."""
+    """Return the mean of each stretch between two successive changes, with the times of the stretch's first and last
+    run."""
     known = part.part.known
     ends = [0, *(each.index for each in part.changes if not each.is_noise), len(known)]
     found = []

@@ -94,7 +94,8 @@ def _show_briefs(plan: Plan) -> None:
 
 
 def _held(run_dir: Path, plan: Plan, origin: Origin) -> dict[str, tuple[int, int]]:
-    """For each claim, count the runs like this one whose numbers supported the claim, and all runs like this one."""
+    """For each claim, return in how many runs like this one the numbers supported the claim, and how many such runs
+    there are."""
     from benchbrief.cli.store_options import run_progress
     from benchbrief.history.read_series import SeriesChoice, read_series
     from benchbrief.history.series_cache import RunFolder, open_series

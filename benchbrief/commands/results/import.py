@@ -87,8 +87,8 @@ class ImportCommand(SectionedCommand):
 
 
 def complete_kind(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    """Return the kinds that a shell offers. All kinds from other packages are offered, because they would have to be
-    imported to find out which files they read."""
+    """Return the kinds that a shell offers. All kinds from other packages are offered, because only an import would
+    show which files they read."""
     from benchbrief.compiler.registry import IMPORTER_SPECS
 
     own = IMPORTER_SPECS.own

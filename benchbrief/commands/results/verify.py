@@ -431,7 +431,8 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """Return the recomputed value. If it looks the same as the shown value, both exact values follow it."""
+    """Return the recomputed value as a text. If it looks the same as the shown value, the exact values of both are
+    added."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

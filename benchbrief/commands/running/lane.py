@@ -16,8 +16,8 @@ from benchbrief.progress.run_progress import Progress
 from benchbrief.running.run_output import report_end
 
 _FORMER_JOB_S = 900.0
-"""How many seconds a job that the scheduler has restarted waits for the earlier job to end. This is longer than a claim
-lasts without a sign of life."""
+"""How many seconds a restarted job of a scheduler waits for the earlier job to end. A claim without a sign of life
+expires earlier than that."""
 
 
 def _complete_lane(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -216,8 +216,8 @@ def _introduce(capsule: OpenCapsule, signed: SignatureState, *, quiet: bool) -> 
 
 
 def _show_plan(plan: Plan, brought: Sequence[Brought], open_ones: Sequence[Brought], folder: Path) -> None:
-    """Show what would be measured. Also show everything in the spec that may reach this machine or its hosts, marked as
-    allowed or not allowed."""
+    """Show what would be measured. Also show everything in the spec that may affect this machine or its hosts, marked
+    as allowed or not allowed."""
     hosts = ", ".join(plan.hosts)
     show(one_line(f"  {plural(len(plan.cells), 'cell')} on {hosts}, about {duration(plan.estimate_s)}"))
     if brought:

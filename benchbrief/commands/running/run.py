@@ -97,7 +97,7 @@ def command(
 
 
 def _refuse_a_run(spec: Path, out: Path) -> None:
-    """Refuse a run given instead of a spec, by raising Stop with a message."""
+    """Raise Stop with a message if a run is given instead of a spec."""
     from benchbrief.cli.run_options import run_name
     from benchbrief.runners.journal.run_folder import PLAN, load_plan
 
@@ -114,8 +114,8 @@ def _refuse_a_run(spec: Path, out: Path) -> None:
 def _made(
     spec: Path, plan: Plan, out: Path, simulated: Simulated | None, fresh: bool, progress: Progress
 ) -> tuple[Path, Retake | None]:
-    """Make a new run. Returns its directory, and a Retake with which to choose earlier results anew. The latter is None
-    if the run reuses no results."""
+    """Make a new run. Return its directory, and a Retake for choosing earlier results again. The Retake is None if the
+    run reuses no results."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
 

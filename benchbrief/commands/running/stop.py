@@ -106,7 +106,8 @@ def command(
 
 
 def _what_was_left(done: Stopped) -> str:
-    """Describe what was found on the hosts, so that a user who looks for a job learns whether it was there."""
+    """Describe everything that was found on the hosts, so that a user who is looking for a job learns whether it was
+    there."""
     if done.how == "stopped":
         return ""
     if not done.found:

@@ -98,7 +98,7 @@ def _reports() -> Iterator[Finding]:
 
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
-    """Check the typefaces that the reports need. If one is missing, a brief looks different, and people may notice this
+    """Check the typefaces that the reports need. Without them, a brief looks different, and people may notice this
     late."""
     from benchbrief.reports.view.house_style import missing_typefaces
     from benchbrief.runners.host_checks import Finding

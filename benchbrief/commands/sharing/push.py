@@ -92,7 +92,7 @@ def command(
 
 
 def _require_one_run(run: str | None, more: Sequence[str]) -> None:
-    """Refuse extra arguments, and a store's address given instead of a run, by raising UsageError."""
+    """Raise UsageError if there are extra arguments, or if a store's address is given instead of a run."""
     if extra := [*([run] if run and "://" in run else []), *more]:
         raise click.UsageError(f"Got unexpected extra argument ({' '.join(extra)}): name the store with --to URL.")
 

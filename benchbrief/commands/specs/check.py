@@ -261,8 +261,8 @@ def _point(source: Source, offset: int) -> tuple[int, int]:
 
 
 def _fingerprints(findings: Iterable[tuple[Path, Diagnostic]]) -> Iterator[str]:
-    """Yield a fingerprint of each finding. It does not change when lines are added above, because it is made of the
-    finding's code, its file, the text of its line, and its number among equal findings."""
+    """Yield a fingerprint of each finding. The fingerprint stays the same when lines are added above the finding. It is
+    made of the finding's code, its file, the text of its line, and its number among equal findings."""
     seen: Counter[str] = Counter()
     for spec, diagnostic in findings:
         span = diagnostic.span

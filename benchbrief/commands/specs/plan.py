@@ -168,8 +168,8 @@ def _survey(plan: Plan, scheduler: str, job_options: tuple[str, ...]) -> JobSurv
 
 
 def _show_plan(plan: Plan, more: dict[str, object]) -> None:
-    """Print a plan in the form of plan.json, followed by further fields. This uses the writer of plan.json, because it
-    is fast enough for thousands of cells."""
+    """Print a plan in the form of plan.json, followed by further fields. The writer of plan.json is used, because it is
+    fast enough for thousands of cells."""
     from benchbrief.compiler.planning.plan_file import written_plan
 
     whole = b"".join(written_plan(plan)).decode().removesuffix("\n}")
@@ -343,8 +343,8 @@ class StillMeasured(NamedTuple):
 
 @dataclass(frozen=True)
 class NextRun:
-    """The most work that `bench run` would do: the cells to measure, and the results taken from earlier runs. The hosts
-    are not checked.
+    """The most work that `bench run` would do: the cells to measure, and the results that it would take from earlier
+    runs. The hosts are not checked.
 
     `seconds` is an estimate. If a search may end early, `usual` says how many of its cells are counted. Otherwise, it
     is "".
