@@ -268,7 +268,8 @@ class NumbersFile(_Part):
     journal_bytes: int = 0
     """How many bytes of the run's journal the tables were built from, or 0 in an early file."""
     journal_sum: str = ""
-    """The checksum of that part of the journal (`runners/journal/journal_file.py`), by which a change is noticed."""
+    """The checksum of that part of the journal (`runners/journal/journal_file.py`). It shows whether the part was
+    changed."""
 
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""

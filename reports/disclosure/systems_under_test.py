@@ -384,7 +384,8 @@ def disclose_systems(results: Results) -> Iterable[Item]:
 
 
 def served_by(name: str, results: Results) -> dict[str, list[str]]:
-    """Return the databases that a stand-in or another product's server served, by the sentence that says so."""
+    """Return the databases that were served by a stand-in or by another product's server. The keys are the sentences
+    that say so."""
     found: dict[str, list[str]] = {}
     for fact in results.observed:
         if fact.kind == "database" and fact.name == name and fact.value:

@@ -243,8 +243,8 @@ _CELLS = re.compile(r"[^!]*!\$?([A-Z]{1,3})\$?(\d{1,7})\b.*")
 
 
 class _Chart:
-    """Gathers the titles of a chart, and its series with their stored values, each of which has its cell in the chart's
-    workbook."""
+    """Gathers the titles of a chart, and its series with their stored values. Each stored value also has a cell in the
+    chart's workbook."""
 
     def __init__(self) -> None:
         self.titles: list[str] = []

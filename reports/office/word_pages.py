@@ -20,12 +20,13 @@ _HIGHEST, _HIGHEST_ON_LAST = 1.7, 1.3
 _SEEN, _ENOUGH = 0.08, 0.8
 """The blank share of a page that its reader sees, and the share of the last page that should be filled."""
 _RESERVE, _GROWN = 0.985, 0.955
-"""The share of a page's height that is filled, since its contents are only estimated, and that up to which figures
+"""The share of a page's height to fill. It is below 1 because contents are only estimated, and lower still if figures
 grow."""
 _USUAL_PT, _LEADING, _NARROWER, _FACTORS, _CELL_GAP = 10.0, 0.97, 1.06, 10.0, 12.0
-"""The type of texts whose style says no size, the height of a line as a share of that on a slide, how much narrower
-running text is than bold text, the largest number that is a multiple of a line's height (others are lengths), and the
-room beside a cell's text."""
+"""The usual type size, for a style that sets none. Then the height of a line as a share of a line's height on a slide,
+and how much narrower running text is than bold text. A line height in a style is a factor if it is at most the fourth
+number, and otherwise a length. The last number is the space beside a cell's text.
+"""
 
 
 @dataclass(frozen=True)

@@ -554,8 +554,8 @@ class TaskLoad:
         )
 
     def _intended_latencies(self, operation: str, start: float, end: float) -> LatencyMix:
-        """Return intended latency, the sum of service time, the wait for a free thread, and the lag behind the
-        schedule.
+        """Return intended latency. It is the sum of the service time, the wait for a free thread, and the lag behind
+        the schedule.
 
         The wait follows Sakasegawa's formula for a queue with several servers (1977). If the offered load is too high,
         the lag grows from the load's start.

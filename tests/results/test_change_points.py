@@ -1,5 +1,5 @@
-"""Compares the changes found in a series with those of apache-otava and ruptures (`oracles/record.py`), and tests what
-noise alone does."""
+"""Compares the changes found in a series with those found by apache-otava and ruptures (`oracles/record.py`). Also
+tests how many changes are found in noise alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A process that checks, explains and formats every file of a folder: `python -m tests.support.checked_in_bulk FOLDER`.
 
-Prints a JSON list. For each file, the list has its name, its CPU seconds, by how many MiB the process has grown since
+Prints a JSON list with an item for each file: its name, its CPU seconds, the MiB by which the process has grown since
 before the first file, and the traceback or "".
 """
 
@@ -32,7 +32,7 @@ def treat(path: Path) -> None:
 
 
 def peak() -> float:
-    """Return the peak memory of this process in MiB, without that of its parent, which `getrusage` includes."""
+    """Return the peak memory of this process in MiB. Unlike `getrusage`, leaves out the memory of its parent."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) / 1024
 

@@ -112,9 +112,9 @@ class DbBenchImporter(OutputImporter):
         """Yield a problem if the database belongs to other hardware, or if the number of threads differs from the
         cell's.
 
-        db_bench does not print how many threads it ran. But it prints how many thread-seconds an operation took, and a
-        rate by elapsed seconds (`seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc). Their product
-        is the number of threads that ran at once.
+        db_bench does not print how many threads it ran. But it prints the thread-seconds per operation, and the
+        operations per elapsed second (`seconds_` and `elapsed` of `Stats::Report` in tools/db_bench_tool.cc). Their
+        product is the number of threads that ran at once.
         """
         benchmark = plan.workload_of(cell).benchmark
         folder: tuple[int, str] | None = None
