@@ -107,9 +107,9 @@ class EngineSpec(ExtensionSpec):
     generator's process on the hosts under test. Any other engine is a server, reached over the network.
 
     `attributes` are the attributes that its `database` block has besides `engine`, `path`, `reset`, `drop_caches`,
-    `prepare`, `teardown` and, for a library, `tool`. A server may have `uri`, which begins with one of the `schemes`,
-    and `server`, whose value may be `start`, which starts the `program`, or `embedded`, which starts a built-in
-    stand-in. `options` are the options in `options { }`, where the tool's flags are allowed, too (`ToolSpec.flags`).
+    `prepare`, `teardown` and, for a library, `tool`. A server may have `uri` and `server`. The `uri` begins with one of
+    the `schemes`. `server = start` starts the `program`, and `server = embedded` starts a built-in stand-in. `options`
+    are the options in `options { }`, where the tool's flags are allowed, too (`ToolSpec.flags`).
     """
 
     kind: ClassVar[str] = "engine"

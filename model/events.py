@@ -342,8 +342,8 @@ class Imported(Frozen):
 
 
 class PublishedValue(Record):
-    """A value of one of the spec's metrics as stated by a source, without the data behind it, so that it never counts
-    as a measurement.
+    """A value of one of the spec's metrics, as a source states it. The data behind the value are not known, so it never
+    counts as a measurement.
 
     `bound` is low or high if the source states a range. `keys` are the value's dimensions.
     """

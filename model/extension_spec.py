@@ -23,7 +23,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 OF_FACTS, OF_PROPERTIES = "fact_", "r_"
-"""The prefixes of names of facts and properties among the keys of a catalogue of words."""
+"""In a catalogue of words, the key for the name of a fact or a property begins with one of these prefixes."""
 
 
 def word_of_fact(name: str) -> str:

@@ -318,8 +318,10 @@ class KneeSearch(Node):
 
 
 class Confident(Node):
-    """The rule that ends a point's repeats: after at least `at_least` of them, as soon as half the width of the 95 %
-    confidence interval of their mean throughput (Student's t) is at most `within` (a share) of that mean."""
+    """The rule that ends a point's repeats. There are at least `at_least` repeats. After that, they end once their mean
+    throughput has a narrow 95 % confidence interval (Student's t): half its width is at most the share `within` of the
+    mean.
+    """
 
     at_least: int
     within: float
@@ -410,9 +412,9 @@ class Asked(Node):
 class Host(Node):
     """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
 
-    For `ssh`, the user's own ~/.ssh/config applies to `name`, but the values here take precedence. A host that is
-    requested from a scheduler (`asked`) has its id as its name until a lane starts, since its node is not known until
-    then (`compiler/planning/plan_lanes.py`).
+    For `ssh`, the user's own ~/.ssh/config applies to `name`, but the values here take precedence. If a host is
+    requested from a scheduler (`asked`), its node is not known until a lane starts. Until then, the host's name is its
+    id (`compiler/planning/plan_lanes.py`).
     """
 
     id: str

@@ -199,8 +199,8 @@ def fitting_repeats(repeats: Repeats, ramp: Ramp, values: Values, reader: Reader
 
 
 def _check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
-    """Report a budget that can't save repeats, because a search or an adaptive ramp needs all of them, or because there
-    is only one."""
+    """Report a budget that can't save repeats: a search or an adaptive ramp needs all of them, or there is only one
+    repeat."""
     if ramp.search:
         reader.report(experiment_errors.BudgetOfSearch(at))
     elif ramp.adaptive:

@@ -609,8 +609,8 @@ def _named(expr: ast.Expr) -> str:
 
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
-    """Return whether a fact is really a misspelt key, because that key is required and missing, or because no fact can
-    have such a value."""
+    """Return whether a fact is really a misspelt key. It is if the key is required and missing, or if no fact can have
+    such a value."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
     if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
         return True

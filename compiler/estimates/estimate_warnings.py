@@ -239,14 +239,14 @@ WAYS: Mapping[Reset, str] = {
 first.
 
 A snapshot by the file system is not listed, since `links` restores the same files in less time on any file system. A
-snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove those, which no
-plan can know.
+snapshot also needs a directory that is a subvolume, a dataset or a volume, and a user who may remove these. No plan can
+know whether that is the case.
 """
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways to reset whose effect only the user knows. No other way is ever advised instead of them."""
 ALIKE = 0.05
-"""A way that restores more is preferred even if it saves less time, as long as it saves at most this share less than
-the best way."""
+"""The advised way need not save the most time. A way that restores more is preferred if its saving is at most this
+share below the largest one."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

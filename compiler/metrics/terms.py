@@ -189,7 +189,7 @@ class Reduction(_Whole):
     """`function` of the operand over some of its dimensions, at the points where `when` holds.
 
     A function of a curve (`curves.py`) goes over one dimension. These functions are `knee`, `saturation` and
-    `saturation.target` (with their ratio in `at`), the fields of `usl` such as `usl.peak`, and `onset`, which is the
+    `saturation.target` (with their ratio in `at`), the fields of `usl` such as `usl.peak`, and `onset`. `onset` is the
     first phase where the operand is true. `list` keeps the values apart, for functions that need all of them. If a
     function returns a point of the dimension, `axis` is the dimension's unit. `ragged` are the factors whose
     combinations are not all measured, so that the reduction covers different points at different keys.

@@ -1,7 +1,5 @@
-"""Everything in a plan that does more than measure: commands that it runs, hosts and programs that it names, texts that
-it passes to programs, secrets that it reads, and folders that it fills. A person who runs a stranger's plan has to
-allow each of them.
-"""
+"""Everything in a plan that does more than measure: commands, hosts and programs, texts for programs, secrets, and
+folders that are filled. A person who runs a stranger's plan has to allow each of them."""
 
 from __future__ import annotations
 

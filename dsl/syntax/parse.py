@@ -46,8 +46,10 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """The parser's tables. For each state, which is a number, they give the next state for a terminal or rule, the rule
-    to reduce by for a terminal, and the terminals that may come next, in the order in which they are tried."""
+    """The parser's tables. A state is a number. For each state, the tables give the next state for a terminal or a
+    rule, the rule to reduce by for a terminal, and the terminals that may come next, in the order in which they are
+    tried.
+    """
 
     grammar: int
     """The CRC-32 of the grammar's text."""
@@ -353,8 +355,8 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 
 
 def _stops(rule: str, opened: str, text: str) -> int:
-    """Return the place where the grammar stops in a text that follows `opened`, or a place beyond its end if all of it
-    can be read."""
+    """Return the place where the grammar stops in a text that follows `opened`. If all of the text can be read, the
+    place is beyond its end."""
     try:
         _grammar().parse(opened + text, rule)
     except ParserStopped as stopped:

@@ -77,9 +77,9 @@ class ClaimVerdict:
     or lowest one was found. `at_least` means that the load generator was the limit at that point.
 
     If the claim is about a highest or lowest value, `better` and `worse` count the points on either side of "no
-    difference" (above and below it if the metric has no better side), and `tied` counts the points that differ from it
-    by no more than their noise. `is_mixed` means that some of the points are not a gain, so the highest or lowest value
-    must not be stated alone.
+    difference". If the metric has no better side, these are the points above and below it. `tied` counts the points
+    that differ from "no difference" by no more than their noise. `is_mixed` means that some of the points are not a
+    gain, so the highest or lowest value must not be stated alone.
     """
 
     claim: Claim

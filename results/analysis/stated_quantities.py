@@ -19,8 +19,8 @@ from benchbrief.results.compare.contender import Contender, ReadSide
 def state_quantities(
     plan: Plan, store: ReadSide, report: Report, read: Read, named: Callable[[Label], str]
 ) -> Iterator[StatedNumber]:
-    """Yield each metric that a report shows, then each measure that it shows without a metric, at the points that have
-    a value. `named` converts a name to words."""
+    """Yield the metrics that a report shows, then the measures that it shows outside any metric. Each is yielded at the
+    points where it has a value. `named` converts a name to words."""
     level, queries = strictest_level(plan), [*_queries(report)]
     metrics = {metric.name: metric for metric in plan.metrics}
     for name in dict.fromkeys(name for query in queries for name in query.names if name in metrics):

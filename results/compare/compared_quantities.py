@@ -163,7 +163,7 @@ class Measurements:
 
 
 def _point(side: Contender, keys: Mapping[str, DimKey | None]) -> PointKeys:
-    """Return a cell's point, without the dimensions that are compared (such as the hardware), and the factors that the
+    """Return a cell's point. The compared dimensions (such as the hardware) are left out, and so are factors that the
     cell's experiment does not vary. If the cell has a target, the threads are left out, too."""
     left_out = {*side.selected, *(factor for factor in side.plan.factors if keys.get(factor) is None)}
     if keys.get("target") is not None:

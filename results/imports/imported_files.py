@@ -131,7 +131,8 @@ def refuse_no_text(name: str, path: Path) -> None:
 
 
 def tool_that_wrote(text: Sequence[str]) -> str:
-    """Return a hint that names the tool that wrote this output and how to import it, or "" if no tool is recognised."""
+    """Return a hint that names the tool behind this output and says how to import it, or "" if no tool is
+    recognised."""
     for name, spec in IMPORTER_SPECS.own.items():
         if spec.line and any(re.match(spec.line, line) for line in text):
             return f"it looks like one of `bench import {name}`"

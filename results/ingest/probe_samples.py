@@ -32,7 +32,7 @@ from benchbrief.runners.sampling import longest_step
 
 
 def require_declared(probe: str, samples: Sequence[Sample]) -> None:
-    """Check that measures and units are as in the specs, since metrics and briefs rely on that.
+    """Check that measures and units agree with the specs, because metrics and briefs rely on them.
 
     Raises BadOutput for a measure that neither the probe's spec nor a probe of benchbrief declares, and for a unit
     other than the declared one.

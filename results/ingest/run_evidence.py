@@ -1,8 +1,8 @@
 """Reads the evidence of a run: its plan, its journal, and how each planned cell ended.
 
 A cell's last verdict decides. A cell is missing if it never started, or if it started again after its last verdict and
-never ended. The journal is read once, record by record, and only the parts that the tables need are kept, because the
-journal of a large run is larger than the memory that the controller should use.
+never ended. The journal is read once, record by record, and only the parts that the tables need are kept. The journal
+of a large run would take more memory than the controller should use.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ def find_run(out: Path, name: str) -> Path:
 
 
 def _id_in_journal(run_dir: Path) -> str:
-    """Return a run's name from its journal, which stays the same if its folder is renamed, or "" if the run has not
-    begun."""
+    """Return a run's name from its journal, or "" if the run has not begun. Renaming the run's folder does not change
+    this name."""
     start = first_start(run_dir / JOURNAL)
     return start.run_id if start else ""
 

@@ -210,8 +210,8 @@ def asks_for_metrics(text: str) -> bool:
 
 
 def bounded_metrics(text: str, ask: Callable[[str], Iterable[Sequence[object]]]) -> list[str]:
-    """Return the metrics that a statement names as `metric.NAME` and that depend on doubtful searched rates (rates
-    known only as bounds, or undecided).
+    """Return the metrics in a statement (`metric.NAME`) that depend on doubtful searched rates. A rate is doubtful if
+    it is undecided, or known only as a bound.
 
     `ask` answers SQL over one run.
     """
