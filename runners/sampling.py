@@ -192,7 +192,8 @@ def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], boot
 
 
 def longest_step(every_s: float) -> float:
-    """Return how many seconds two readings may be apart before readings count as missing between them.
+    """Return how many seconds two readings may be apart. If they are further apart, readings between them count as
+    missing.
 
     The values in a longer gap are unknown, and are not filled in.
     """

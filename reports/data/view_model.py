@@ -59,8 +59,8 @@ class MissingPart:
 
 @dataclass(frozen=True)
 class TextView:
-    """A text. `leads` means that it is short and introduces a figure, a table or a formula, either alone or together
-    with other texts between them."""
+    """A text. `leads` means that it is short and introduces a figure, a table or a formula. Other such texts may be
+    between the two."""
 
     html: Markup
     notes: tuple[Footnote, ...] = ()

@@ -153,8 +153,8 @@ class ExpectedTimes:
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
     def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
-        """Estimate the seconds of a reset from the most similar resets in the run: those of the same data set,
-        otherwise those of the same database, otherwise all resets.
+        """Estimate the seconds of a reset from the most similar resets in the run. These are resets of the same data
+        set or, if there were none, of the same database, or else all resets.
 
         If there was none yet, returns the planned time if `guessed`, and 0 otherwise.
         """

@@ -1,5 +1,5 @@
-"""Tests that pandas stays unimported in commands, although pyarrow imports it if it can. Extensions that want pandas
-get it."""
+"""Tests that commands do not import pandas, although pyarrow imports it if it can. Extensions that want pandas get
+it."""
 
 import subprocess
 import sys

@@ -278,8 +278,8 @@ def test_tables_without_their_manifest_are_reported_and_left(copied_run: Bench) 
 
 
 def test_tables_that_the_journal_has_outgrown_are_left(copied_run: Bench) -> None:
-    """If the journal has grown since the tables were built, the new records are verified with tables that are built
-    elsewhere."""
+    """If the journal has grown since the tables were built, the new records are verified with new tables. The old ones
+    stay as they are."""
     journal = Journal(copied_run.run_dir)
     journal.write(Remark(at=1.0, severity="info", text="Someone looked"))
     journal.close()

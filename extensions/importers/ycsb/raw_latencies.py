@@ -53,7 +53,7 @@ _START_S = 120.0
 first operation may include connecting."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""How many lines that are not latencies to check. YCSB prints a few hundred of them, and one line for each status."""
+"""The most lines to check that are not latencies. YCSB prints a few hundred of them, and one line for each status."""
 _BUCKETS = 10
 """The resolution of latencies: 2^-10 of their value, or 1 us for latencies up to 2^11 us."""
 

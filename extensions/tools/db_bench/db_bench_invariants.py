@@ -390,8 +390,8 @@ def _found(output: CheckedBenchmark) -> Iterator[str]:
 
 
 def _looked_up(output: CheckedBenchmark) -> Iterator[str]:
-    """Check that benchmarks that look up keys have latencies only for reads. The background writer of readwhilewriting
-    has no histogram."""
+    """Check the latencies of benchmarks that look up keys. They must have latencies only for reads, since the
+    background writer of readwhilewriting has no histogram."""
     others = [block.operation for block in output.blocks if block.operation != "read"]
     if output.headline.name in _READS and others:
         yield f"{output.headline.name} reads, and has a histogram of the operation {others[0]}"

@@ -1,4 +1,5 @@
-"""Records the results of apache-otava and ruptures for series in `recorded.json`. The tests compare ours with them.
+"""Records the results of apache-otava and ruptures for series in `recorded.json`. The tests compare our own results
+with them.
 
 Neither can be installed beside benchbrief, because otava pins numpy and scipy. They need an environment of their own:
 

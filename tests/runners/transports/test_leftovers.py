@@ -1,5 +1,5 @@
-"""Tests that what a killed controller leaves on a host is ended by the next controller of the same run, and by no
-other."""
+"""Tests that the next controller of the same run ends everything that a killed controller left on a host. Controllers
+of other runs end none of it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests reading files in a place that a command enters, such as a namespace. They are read as they arrive, and Ctrl-C
-does not reach the process that reads them."""
+"""Tests reading files in a place that a command enters, such as a namespace. Files are read as they arrive, by a
+process that Ctrl-C does not reach."""
 
 from __future__ import annotations
 
