@@ -35,8 +35,8 @@ from benchbrief.runners.seams import Driver, Engine, Node, Transport
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
 OWN_RUN = RunName(owner=f"test{os.getpid()}")
-"""A run that belongs to the test itself. A test that takes over a silent claim removes the jobs of the claim's holder,
-which is often "anyone"."""
+"""A run that belongs to the test itself. Many tests share the run "anyone". If a test took over a silent claim of that
+run, it would also remove the jobs of the other tests."""
 TIMEOUT_S = 60.0
 
 Options = Mapping[str, str | float | bool]
