@@ -688,7 +688,7 @@ def _describe(wanted: _Wanted) -> str:
 
 
 Known = Mapping[Identity, p.Query]
-"""The known queries of a plan."""
+"""The queries of a plan, by identity. A brief's queries are looked up here, since their own SQL is not trusted."""
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:

@@ -42,7 +42,7 @@ _TITLE = 30
 """The pixels for a chart's own title. On a page, the title is written beside the figure instead."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"
 Layer = dict[str, Any]
-"""A layer in Vega-Lite's form."""
+"""A part of a chart, such as its lines or its texts, in the form that Vega-Lite reads."""
 Encoding = dict[str, Any]
 """The channels of a layer, each showing a field of the rows or a fixed value."""
 _PIXELS: Encoding = {name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in ("x", "y")}

@@ -29,7 +29,7 @@ class SchedulerRefused(RunnerError):
 
 
 JobState = Literal["waiting", "running", "ended"]
-"""The state of a scheduler's job."""
+"""What a scheduler's job is doing. Schedulers have finer states, which are mapped to these."""
 
 
 @dataclass(frozen=True)

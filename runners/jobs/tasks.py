@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 Word = str | Secret
-"""A word of a command line."""
+"""A word of a command line. A secret one is masked wherever the command is shown."""
 
 
 @dataclass(frozen=True)

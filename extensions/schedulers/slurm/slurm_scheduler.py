@@ -37,7 +37,7 @@ _STUCK = "launch failed requeued held"
 
 
 class SlurmScheduler:
-    """The Slurm scheduler: see `runners/fleet/scheduler.py`."""
+    """Submits, finds and cancels jobs with Slurm's commands. Implements `runners/fleet/scheduler.py`'s `Scheduler`."""
 
     def survey(self, needs: Sequence[LaneNeeds]) -> tuple[list[PlannedJob], list[NodePool]]:
         return slurm_survey.survey(needs)
