@@ -39,8 +39,8 @@ PREFIX = "benchbrief.specs."
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry point. `target` is "module:name". `package` and `version` belong to the distribution, and are "" if
-    unknown."""
+    """An extension that a package offers by an entry point. `target` is "module:name". `package` and `version` belong
+    to the distribution, and are "" if unknown."""
 
     group: str
     name: str
@@ -116,8 +116,7 @@ def _package(folder: str) -> tuple[str, str]:
 
 @cache
 def package_files(target: str) -> tuple[Path, ...]:
-    """Return the sorted files of the package with an extension, or () if the package is not found. Nothing is
-    imported."""
+    """Return the files of an extension's package in order, or () if the package is not found. Nothing is imported."""
     return tuple(sorted(path for _, path in _placed_files(target)))
 
 

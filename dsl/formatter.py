@@ -563,8 +563,8 @@ class _Formatter:
                 yield k
 
     def series(self, i: int, j: int) -> Doc:
-        """Lay out values with commas between them. The first follows the `=`, and the others are indented if the line
-        ends."""
+        """Lay out values with commas between them. The first value follows the `=`. If the line is broken, the others
+        are indented."""
         (first, *others), _ = self.listed(i, j, "", movable=True)
         if len(others) == 1:
             return (first, Nest(LaidGroup(others[0])))  # `), higher is better` follows the broken part

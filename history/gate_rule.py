@@ -223,8 +223,8 @@ def _rest_p(judged: JudgedSeries, again: Remeasured, times: Mapping[int, float],
     """Return the p-value of the change that remains after subtracting the controls' change, or None if no control was
     measured again.
 
-    The test uses the difference in differences: for each run, its value minus its controls, before and again. So the
-    test includes the noise of both.
+    The test uses the difference in differences: the value of each run minus the value of its controls, before the
+    suspicion and when measured again. So the test includes the noise of both.
     """
     levels = [each for each in judged.controls if each.series.key in again.controls]
     if not levels or min(judged.before) <= 0:

@@ -132,8 +132,8 @@ class FoundSeries(NamedTuple):
 def read_series(table: SeriesTable, choice: SeriesChoice, now: datetime | None = None) -> FoundSeries:
     """Return the chosen series. Raises ResultsError if there are none. The error says which series exist.
 
-    If no quantities are chosen, only the result of a search for a promise has a series, because the rates that the
-    search tries differ from run to run.
+    If no quantities are chosen, a search for a promise has a series only of its result, because the rates that it tries
+    differ from run to run.
     """
     notes = [f"left out {run}: {problem}" for run, problem in sorted(table.problems.items())[:_SOME]]
     notes += [f"... and {plural(more, 'run')} more"] if (more := len(table.problems) - _SOME) > 0 else []

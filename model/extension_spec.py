@@ -57,7 +57,7 @@ class PlanFinding(NamedTuple):
 
 @dataclass(frozen=True)
 class ExtensionSpec:
-    """An extension. `doc` describes it in one sentence.
+    """The spec of an extension. `doc` describes the extension in one sentence.
 
     `implementation` is its code, "package.module:Class", which is imported when it runs.
     """

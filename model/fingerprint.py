@@ -114,8 +114,8 @@ def shared_parts(
 
 
 def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
-    """Return the parts of events that can change a result. They include neither labels nor how events are judged
-    afterwards."""
+    """Return the parts of events that can change a result. Labels are left out, and so are the settings by which events
+    are judged afterwards."""
     return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 
 

@@ -105,10 +105,10 @@ class SteadyEnd:
     """The end of a measurement that ends by itself. If it was not `steady`, its longest time was up. Times are in
     seconds.
 
-    The measurement lasted `lasted_s`. The first `cut_s` seconds, the warm-up part, are cut off. None means that this
-    part reached into the second half, so that everything counts. The other fields describe the remaining part: half the
-    width of each mean's 95 % interval, as a share of the mean, and the correlation of successive batches. They are None
-    if there is no mean, and for latency in a closed loop.
+    The measurement lasted `lasted_s`. The first `cut_s` seconds, the warm-up part, are cut off. If `cut_s` is None,
+    this part reached into the second half, and everything counts. The other fields describe the remaining part: half
+    the width of each mean's 95 % interval, as a share of the mean, and the correlation of successive batches. They are
+    None if there is no mean, and for latency in a closed loop.
     """
 
     steady: bool

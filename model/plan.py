@@ -264,8 +264,8 @@ Range = tuple[float | None, float | None]
 
 
 class Unjudged(Node):
-    """A measure that an expectation can't judge, because `measure`, such as `latency.p99[read]`, is not measured at the
-    `keys` of `dim`."""
+    """A measure that an expectation can't judge. `measure`, such as `latency.p99[read]`, is not measured at the `keys`
+    of `dim`."""
 
     measure: str
     dim: Dimension

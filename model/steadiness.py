@@ -105,8 +105,8 @@ def _marginal_errors(rates: Sequence[float]) -> list[float]:
     """Return White's statistic for each possible cut: the sum of squared deviations of the rest from its mean, divided
     by the square of the rest's length.
 
-    The sums run from the end, which takes only linear time; a day has thousands of batches. Values are relative to the
-    mean of all, so that no digits are lost.
+    The sums run from the end, which takes only linear time; a day has thousands of batches. Values are taken relative
+    to the mean of all values, so that no digits are lost.
     """
     middle = fmean(rates)
     errors, total, squares = [], 0.0, 0.0

@@ -276,7 +276,7 @@ class ToolSpec(ExtensionSpec):
     from_one_host: tuple[str, ...] = ()
     measures: Mapping[str, ProbeMeasure] = field(default_factory=dict)
     lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The values that this tool does not support, by attribute of the tool whose workloads it `runs`."""
+    """The values that this tool does not support. The keys are attributes of the tool whose workloads it `runs`."""
 
     open_loop: bool = False
     arrivals: tuple[Arrival, ...] = ()

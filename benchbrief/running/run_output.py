@@ -299,8 +299,7 @@ _INDENT = 10
 
 
 class _Line(NamedTuple):
-    """A line to print. It ends with `whole`, which is a command or a path, and is never broken so that it can be
-    copied."""
+    """A line to print. It ends with `whole`, a command or a path, which is never broken, so that users can copy it."""
 
     text: str
     colour: str | None = None

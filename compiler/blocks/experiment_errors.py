@@ -485,8 +485,8 @@ class BudgetOfAdaptive(CompileProblem):
 
 
 class NoOverlap(CompileProblem):
-    """An `overlap` between hardware groups that share something a measurement would notice. `shared` is empty for
-    groups that are joined only through other groups."""
+    """An `overlap` between hardware groups that share something whose use would disturb a measurement. `shared` is
+    empty for groups that are joined only through other groups."""
 
     code = "W0508"
     says = "`overlap = {word}` does not hold for {groups}: {why}"

@@ -340,7 +340,7 @@ class PartChecks:
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
         """If a load is offered and its tool hides how long operations wait, return the load's place, the tool, and the
-        tools that show it. Return None for other loads."""
+        tools that show this time. Return None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)

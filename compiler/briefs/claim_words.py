@@ -180,10 +180,12 @@ BEYOND = _behind(
     "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
     f"{_UNIT}?",
 )
-"""Words that usually go with any number that was rounded down, but like `MORE_THAN` may promise a lowest value."""
+"""Words that usually only mean that a number was rounded down. Like `MORE_THAN`, they may also promise a lowest value.
+"""
 LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
 WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
-"""Words that usually go with any number that was rounded up, but like `LESS_THAN` may promise a highest value."""
+"""Words that usually only mean that a number was rounded up. Like `LESS_THAN`, they may also promise a highest value.
+"""
 
 # --- averages and whole ranges ---
 

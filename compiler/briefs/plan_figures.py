@@ -306,7 +306,8 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
 def _point_note(
     typer: Typer, note: ast.Attribute, place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> plan.PointNote | None:
-    """Return a note at certain points of the first series that has them, or None after a mistake."""
+    """Return a note with an arrow to certain points. The points belong to the first series that has them. Return None
+    after a mistake."""
     call = note.values[0]
     shown = [one for one in drawn if one.along is not None and one.mark not in _LAST_MARKS]
     text = prose(typer, note.label, place) if note.label else None
@@ -641,7 +642,8 @@ def _is_dimension(typer: Typer, name: ast.Name) -> bool:
 
 
 def _one_axis(typer: Typer, drawn: list[PlannedSeries]) -> bool:
-    """Return whether all series share one axis and each channel's dimension is in at least one of them."""
+    """Return whether all series share one axis, and whether the dimension of each visual channel occurs in at least one
+    series."""
     first = next((d for d in drawn if d.along), None)
     for one in drawn:
         if first is None or one.along is None or first.along is None:

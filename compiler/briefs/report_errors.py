@@ -489,8 +489,8 @@ class SinglePoint(CompileProblem):
 
 
 class LeftOut(CompileProblem):
-    """A part of an unrolled `each` that has no measurements. One message covers a report, with further parts in
-    `others`."""
+    """A part of an unrolled `each` that has no measurements. One message covers a whole report. `others` has the
+    further parts."""
 
     code = "W0704"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"

@@ -76,7 +76,7 @@ def _searched(
     cells: Sequence[_Cell], experiment: Experiment, begun: Collection[str], votes: Mapping[str, Vote]
 ) -> set[str]:
     """Return the ids of one search's cells: those that have begun, and those that the search will probably ask for.
-    Before the first vote, they are limited to the usual number."""
+    Before the first vote, all of them together are limited to the usual number."""
     rule = experiment.promise
     found = {cell.id for cell in cells if cell.id in begun}
     if rule is None:
@@ -386,8 +386,8 @@ def cool_down(cell: Cell) -> float:
 
 
 def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
-    """Return for each kind of reset how many of these cells load or restore their data, and about how many seconds that
-    takes."""
+    """For each kind of reset, return how many of these cells use it to load or restore their data, and about how many
+    seconds that takes."""
     found: dict[ResetWork, tuple[int, float]] = {}
     for cell in cells:
         for step in cell.steps:

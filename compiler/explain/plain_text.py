@@ -58,8 +58,8 @@ class Page:
             self.paragraph(f"  and {len(every) - _MOST_ROWS} more, which `bench plan --json` has")
 
     def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = (), right: Collection[int] = ()) -> None:
-        """Add columns side by side, leaving out empty ones. The last column is wrapped; those in `right` are flush
-        right."""
+        """Add columns side by side, leaving out empty ones. The last column is wrapped, and the columns in `right` are
+        flush right."""
         body = [[_shown(cell) for cell in row] for row in rows]
         if not body:
             return

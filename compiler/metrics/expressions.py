@@ -538,7 +538,7 @@ _NOTHING: Demanded = frozenset()
 
 
 class ReadMetrics(Mapping[str, ast.Metric]):
-    """The metrics of a spec by name. `read` are the metrics that were looked up; a comparison of names does not
+    """The metrics of a spec by name. `read` are the metrics that were looked up. Merely comparing their names does not
     count."""
 
     def __init__(self, metrics: Mapping[str, ast.Metric]) -> None:

@@ -299,8 +299,8 @@ _NUMERAL = re.compile(r"-?[0-9][0-9_.]*[kMGT]?")
 
 
 def unit_words(unit: Unit | UnitDimension | None) -> str:
-    """Describe the unit or the kind of a term: "in `ops/s`", "a plain number", "a condition". A dimension alone has its
-    base unit."""
+    """Describe the unit or the kind of a term: "in `ops/s`", "a plain number", "a condition". The term of a single
+    dimension is described by the dimension's base unit."""
     if unit is None:
         return "a condition"
     dimension, text = (unit.dimension, unit.text) if isinstance(unit, Unit) else (unit, base_unit(unit))

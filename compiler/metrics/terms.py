@@ -508,7 +508,8 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...] | None:
 
 
 def without_points(term: Term) -> Measure | FactTerm | AxisValue | None:
-    """Return the first part that has no planned values, or None. If there is one, the whole term never has a value."""
+    """Return the first part of a term that has no planned values, or None. With such a part, the whole term never has a
+    value."""
     for leaf in leaves(term):
         match leaf:
             case Measure() if not leaf.runs:

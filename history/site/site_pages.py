@@ -426,7 +426,7 @@ def run_view(run: SiteRun, words: Words) -> RunPage:
 
 
 def hardware_lines(runs: Sequence[SiteRun], words: Words) -> list[HardwareLine]:
-    """Return each measured hardware with its name and its facts, the most recently measured first."""
+    """Return the name and the facts of each measured hardware group, the most recently measured first."""
     found: dict[tuple[str, tuple[tuple[str, str], ...]], list[SiteRun]] = {}
     for run in sorted(runs, key=lambda run: (run.at, run.id)):
         facts_of: dict[str, dict[str, str]] = {}

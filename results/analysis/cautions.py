@@ -68,7 +68,7 @@ class Patchy(NamedTuple):
 
 
 def shares(store: Answering) -> dict[tuple[str, str], float]:
-    """Return every coverage below `COMPLETE`, by probe and measured cell, with each probe's lowest coverage first.
+    """Return each coverage below `COMPLETE`, by probe and measured cell. Each probe's lowest coverage comes first.
 
     A probe without a note on a gap counts as complete, because a late reading is not a gap.
     """
@@ -186,8 +186,7 @@ def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparis
 
 
 def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Read]:
-    """Return the latencies that a compared quantity reads, which is an operation's percentile, or the latencies in a
-    metric."""
+    """Return the latencies that a compared quantity reads: an operation's percentile, or the latencies in a metric."""
     if found := _LATENCY.fullmatch(quantity):
         return [
             Read(measure="latency", view="latency", statistic=_statistic(found[1]), keys={"operation": (found[2],)})

@@ -166,7 +166,7 @@ def _by_verdict(
     expect: Expect, places: Sequence[Mapping[Dimension, DimKey | None]], found: Iterable[Differences]
 ) -> list[list[Differences]]:
     """For each place, return the differences that its verdict is based on. An expectation about the best of several
-    points has several at a place."""
+    points has several differences at a place."""
     known = list(found)
     dims = set(expect.query.dims)
     return [

@@ -27,8 +27,8 @@ class RawOutputs(NamedTuple):
 
 
 def held_out_runs(run_dir: Path) -> dict[str, Path]:
-    """Return the folder of each run that measured held-out repeats of a claim. The keys are the paths with which the
-    names of the run's files begin.
+    """Return the folder of each run that measured held-out repeats of a claim. The names of such a run's files begin
+    with its key.
 
     Raises RunnerError if the journal can't be read, or if a folder is a link.
     """

@@ -278,8 +278,8 @@ def ratio_of(
     """Return the ratio of b's repeats to a's, with the interval that matches the test of `p_value`.
 
     If logarithms are tested, it is the ratio of the geometric means. If ranks are tested, it is the median of the
-    ratios of all pairs, each of a repeat of b to a repeat of a. Otherwise, it is the ratio of the means. Returns None
-    if a value is unknown, or if a divisor is not above 0. An interval wider than `WIDEST` is left out.
+    ratios of every repeat of b to every repeat of a. Otherwise, it is the ratio of the means. Returns None if a value
+    is unknown, or if a divisor is not above 0. An interval wider than `WIDEST` is left out.
     """
     if not _vary(a, b) or not _have_logs(a, b, percentile, by_ratio):
         return None if _are_ranked(a, b, percentile) else ratio_of_means(a, b, level)

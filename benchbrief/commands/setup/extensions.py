@@ -13,8 +13,8 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Installed:
-    """An extension. If it can't be used, `problem` says why and `hint` says what to do. Otherwise, both are empty.
-    `past` lists the imported benchbrief modules that are not meant for extensions."""
+    """An installed extension. If it can't be used, `problem` says why and `hint` says what to do. Otherwise, both are
+    empty. `past` lists the imported benchbrief modules that are not meant for extensions."""
 
     kind: str
     name: str
