@@ -1,5 +1,5 @@
-"""Names of extensions to show as samples in hints and snippets. Each is the first that fits, or dots if none is
-installed."""
+"""Names of extensions to show as samples in hints and snippets. Each name is the first one that fits, or dots if no
+fitting extension is installed."""
 
 from __future__ import annotations
 

@@ -410,8 +410,8 @@ def resets_of(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def snapshot_names() -> tuple[str, ...]:
-    """Return the names of all kinds of snapshots. To avoid imports, since every check needs these names, benchbrief's
-    own kinds are named after their folders."""
+    """Return the names of all kinds of snapshots. Every check needs these names. Benchbrief's own kinds have the names
+    of their folders, so nothing has to be imported."""
     offered = (offer.name for offer in SNAPSHOT_SPECS.offered())
     return tuple(dict.fromkeys((*_folders(SNAPSHOT_SPECS.package), *offered)))
 

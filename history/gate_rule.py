@@ -1,8 +1,9 @@
 """Decides whether a run deserves an alarm, by comparing its values with the previous level of their series.
 
 A value is suspicious if it, or the last few values together, lie beyond the noise of the level. The limit is corrected
-for the number of series, and of lengths tried. Suspicious quantities are measured again, and only the new values decide
-on an alarm, because they did not influence the suspicion. So a false alarm takes two coincidences.
+for the number of series, and for the number of lengths that are tried. Suspicious quantities are measured again, and
+only the new values decide on an alarm, because they did not influence the suspicion. So a false alarm takes two
+coincidences.
 """
 
 from __future__ import annotations
@@ -164,8 +165,8 @@ def _part_of(series: HistorySeries, run_id: str) -> SeriesPart | None:
 
 
 def _vanished(run_id: str, series: Sequence[HistorySeries]) -> set[tuple[str, str, str, str]]:
-    """Return the keys of the series that vanished: the previous run of the same specs has a value, but this run has
-    none."""
+    """Return the keys of the series that vanished: they have a value in the previous run of the same specs, but none in
+    this run."""
     own = [each for each in series if _part_of(each, run_id)]
     specs = {(each.spec, each.profile) for each in own}
     alike = [each for each in series if (each.spec, each.profile) in specs]

@@ -116,7 +116,7 @@ control's change is subtracted."""
 class LabShare:
     """How the control behaved at a change.
 
-    `change` is the control's ratio of after to before. `rest` is the series' ratio after dividing by the control's. `p`
+    `change` is the control's ratio of after to before. `rest` is the series' ratio, divided by the control's ratio. `p`
     and `rest_p` are the p-values of the t tests of these two ratios.
     """
 
@@ -130,12 +130,13 @@ class LabShare:
     @property
     def is_lab(self) -> bool:
         """Return True if the lab explains the change: the control changed in the same direction, and no change remains
-        without the control's."""
+        after the control's change is taken out."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p >= CONTROL_LEVEL
 
     @property
     def is_part(self) -> bool:
-        """Return True if the control changed in the same direction, but a change remains without the control's."""
+        """Return True if the control changed in the same direction, but a change remains after the control's change is
+        taken out."""
         return self.same_way and self.p < CONTROL_LEVEL and self.rest_p < CONTROL_LEVEL
 
 

@@ -27,7 +27,7 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 def from_counts(counts: Iterable[tuple[tuple[int, int], int]], per_s: int) -> Histogram:
     """Make a histogram from ((lo, hi), count) pairs, leaving out empty buckets. Raises ValueError if buckets overlap.
 
-    `lo` and `hi` are in the tool's unit, of which there are `per_s` in a second. In whole units, a bucket ends exactly
+    `lo` and `hi` are in the tool's unit. A second has `per_s` of these units. In whole units, a bucket ends exactly
     where the next one begins. In floating-point seconds, 1 ms + 8 ms is more than 9 ms, so the buckets would overlap.
     """
     return _of_seconds(((lo / per_s, hi / per_s), count) for (lo, hi), count in counts)

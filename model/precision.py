@@ -20,7 +20,7 @@ Printing = Literal[1, 2, 3, 4, 5, 6, 7, 8]
 - 5: a number that is not whole keeps the zeros among its significant digits, such as 1.0 beside 2.7.
 - 6: a large number has an exponent only if its format asks for one: 96,100, and not 9.61e+04.
 - 7: in Japanese, a share has no blank before its `%`.
-- 8: in no language has a share a blank before its `%`, nor in Japanese a number before a Japanese word.
+- 8: no language has a blank between a share and its `%`, and Japanese has none between a number and a Japanese word.
 """
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=8)

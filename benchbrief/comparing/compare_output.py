@@ -320,7 +320,7 @@ def cases(outcome: PairOutcome, called: Sequence[str] = "AB", *, strict: bool = 
     `strict`, a failure.
 
     Only the first case of a point has a duration, which is how many seconds B was measured. A build server adds
-    durations up, so each must be given once.
+    durations up, so each duration must be given only once.
     """
     timed = set()
     for row in outcome.comparisons:

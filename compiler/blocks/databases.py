@@ -100,8 +100,8 @@ def bad_value(span: Span, flag: str, value: Value | None, kind: FlagType, tool: 
 
 
 def _of_a_number(value: Constant, kind: FlagType) -> tuple[str, str]:
-    """If the flag does not accept the number, return the form that it accepts and the text to write instead. Return two
-    empty texts if the number is good."""
+    """If the flag does not accept the number, return the form that it accepts, and the text to write instead.
+    Otherwise, return two empty texts."""
     number = value.value
     if kind.kind == "bool":
         return ("", "") if value.bare and number in (0, 1) else (_wanted(kind), "`true` or `false`")

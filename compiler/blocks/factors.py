@@ -308,8 +308,8 @@ def _first_number(expr: ast.Expr) -> ast.Expr:
 
 
 def _numbers(first: Constant, unit: str) -> Numbers:
-    """Return the rule for a factor's numbers: they are of the same kind as the first one, and have a unit if it has
-    one."""
+    """Return the rule for a factor's numbers: all are of the same kind as the first number, and have a unit if the
+    first number has one."""
     low, high = (f"{number} {unit}".strip() for number in (8, 64))
     usage = f"`range({low}, {high}, factor: 2)`"
     shape = Number(base_unit(first.dimension), low, plain=first.bare, minimum=float("-inf"))

@@ -52,8 +52,8 @@ _NEAR = rf"(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approxi
 
 
 def _before(english: str, japanese: str = "(?!)", directly: str = "(?!)") -> str:
-    """Return a pattern for words that end right before a number: English ones that a comma or a colon may follow,
-    English ones that come `directly` before it, and Japanese ones."""
+    """Return a pattern for words that end right before a number: English words that a comma or a colon may follow,
+    English words that come `directly` before the number, and Japanese words."""
     return rf"\b(?:{english})[,:]?{_NEAR}|\b(?:{directly}){_NEAR}|(?:{japanese}),?{_BLANKS}\Z"
 
 

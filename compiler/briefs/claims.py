@@ -298,8 +298,8 @@ def _placed_parts(typer: Typer, expr: ast.Expr) -> Iterator[tuple[ast.Expr, Fixe
 
 
 def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
-    """Return whether the point of an extreme can't be measured again, because it is an extreme of extremes or lies
-    within one cell."""
+    """Return whether the point of an extreme can't be measured again. It can't if the value is an extreme of extremes,
+    or if the point lies within one cell."""
     within = any(name.text in WITHIN_CELLS for name in extreme.over)
     return within or any(_extreme(typer, part) for part in _parts(typer, extreme))
 

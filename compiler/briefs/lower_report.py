@@ -142,8 +142,8 @@ def _is_arithmetic(expr: ast.Expr) -> bool:
 
 
 def _text(worked: _Worked, expr: ast.Expr, above: int) -> str:
-    """Return the text of an expression, with `{0}` and `{1}` in place of its terms, in parentheses if it binds less
-    tightly than `above`."""
+    """Return the text of an expression, with `{0}` and `{1}` in place of its terms. The text is in parentheses if the
+    expression binds less tightly than `above`."""
     match expr:
         case ast.Binary() if expr.operator in _SIGNS:
             sign, level = _SIGNS[expr.operator]

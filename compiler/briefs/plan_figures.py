@@ -555,8 +555,8 @@ def _repeated(
     word: str,
     options: Mapping[str, ast.Option],
 ) -> Typed | None:
-    """Return the expression for each repeat, if it is for a band or for bars with several repeats. Otherwise, or after
-    a mistake, return None."""
+    """Return the expression with a value for each repeat, if a band or bars with several repeats need it. Otherwise, or
+    after a mistake, return None."""
     if "band" not in options:
         return _of_repeated_bar(typer, expr, place, shown) if word == "bars" and not ends_of_range(expr) else None
     option = options["band"]
@@ -579,8 +579,8 @@ def _repeated(
 
 
 def _of_repeated_bar(typer: Typer, expr: ast.Expr, place: FixedKeys, shown: tuple[Dimension, ...]) -> Typed | None:
-    """Return the expression for each repeat of a bar, which shows how far the repeats scatter, or None if there is only
-    one repeat."""
+    """Return the expression with a value for each repeat of a bar, to show how far the repeats scatter. Return None if
+    there is only one repeat."""
     if "repeat" in shown:
         return None
     typed = _shown(typer, expr, place, (*shown, "repeat"))

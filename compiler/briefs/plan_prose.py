@@ -558,8 +558,8 @@ def read_body(
     repeated: tuple[str, ...] = (),
     blocks: tuple[str, ...] = (),
 ) -> Body:
-    """Return the attributes of a block. Attributes in `repeated` may occur several times, with labels. The caller reads
-    the inner `blocks`."""
+    """Return the attributes of a block. Attributes in `repeated` may occur several times, with labels. Inner blocks in
+    `blocks` are left for the caller to read."""
     attributes = []
     for item in block.body:
         if isinstance(item, ast.Attribute):

@@ -453,8 +453,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return the targets outside an office file that the relations of one of its parts name, except links. Programs
-    fetch such targets when they open the file."""
+    """Return the targets outside an office file to which the relations of one of its parts refer, except links.
+    Programs fetch such targets when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []

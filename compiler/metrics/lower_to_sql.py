@@ -569,8 +569,8 @@ class _Tables:
     def _scalar(
         self, term: Term, values: dict[Term, str], where: dict[Dimension, str] | None = None, above: int = 0
     ) -> str:
-        """Return the term as an expression over the joined tables' columns, in parentheses if it binds less tightly
-        than `above`."""
+        """Return the term as an expression over the joined tables' columns. The expression is in parentheses if it
+        binds less tightly than `above`."""
         if term in values:
             return values[term]
         match term:

@@ -94,8 +94,8 @@ def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ..
 
 @lru_cache(1 << 14)
 def one_slip(word: str, other: str) -> bool:
-    """Return whether two words that are not too short differ by one missing letter or by two swapped letters. This is
-    stricter than suggestions are: `cpu` and `gpu`, or `disk1` and `disk2`, are different words."""
+    """Return whether two words that are not too short differ by one missing letter or by two swapped letters. This rule
+    is stricter than the rule for suggestions: `cpu` and `gpu`, or `disk1` and `disk2`, are different words."""
     if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
         return False
     swapped = sorted(word) == sorted(other)

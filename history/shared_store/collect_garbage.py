@@ -27,8 +27,8 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Retention:
-    """Which runs to remove: those pushed longer ago than `older_than_s`, unless they have one of the tags in `keep`. If
-    `older_than_s` is None, all runs are kept."""
+    """The rule for removing runs: runs that were pushed longer ago than `older_than_s` are removed, unless they have
+    one of the tags in `keep`. If `older_than_s` is None, all runs are kept."""
 
     older_than_s: float | None = None
     keep: Collection[str] = ()

@@ -62,7 +62,8 @@ _VIEWS = (
 
 
 WriteTable = Callable[[Path, Path], None]
-"""A function that reads a run's folder, the first path, and writes a Parquet file about the run to the second path."""
+"""A function of two paths. It reads the run's folder at the first path, and writes a Parquet file about the run to the
+second path."""
 
 
 def write_partition(results: Store, folder: Path, more: Mapping[str, WriteTable]) -> dict[str, Path]:

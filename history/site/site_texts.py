@@ -141,7 +141,7 @@ def shown_value(values: PointValues | None, unit: str) -> str:
 
 
 def spread_text(values: PointValues | None) -> str:
-    """Return how far the repeats spread around a value, such as `±0.8 %`, or `−1.2/+0.9 %` for a percentile. Returns ""
+    """Return how far the repeats spread around a value, such as `±0.8 %`, or `−1.2/+0.9 %` for a percentile. Return ""
     if there is no meaningful spread."""
     if values is None or values.bounds or values.interval is None or not values.value or values.value < 0:
         return ""

@@ -505,7 +505,8 @@ def _depended_on(cell: Cell, so_far: RunRecord) -> Iterator[Facts]:
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""The most folders besides the usual one to search, and the most runs to search in each folder, from the newest on."""
+"""At most this many folders are searched besides the usual one, and at most this many runs in each folder, from the
+newest on."""
 _LARGEST = 1 << 26
 """The size, in bytes, of the largest plan to read in another folder."""
 

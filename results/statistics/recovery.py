@@ -179,8 +179,8 @@ def _mean(samples: Iterable[RateSample]) -> float:
 
 
 def _back_after(samples: Sequence[RateSample], good: Sequence[bool], steady_s: float, at: float) -> float | None:
-    """Return how many seconds after an event the first sample begins from which all samples are good for `steady_s`, or
-    None if there is none."""
+    """Return how many seconds after an event the recovery is reached: from the sample that begins then, all samples are
+    good for `steady_s`. Return None if there is no such sample."""
     since: float | None = None
     for each, is_good in zip(samples, good, strict=True):
         if not is_good:

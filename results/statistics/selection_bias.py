@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DRAWS, _SEED = 400, 20111
 _BETWEEN = 0.75
-"""Where the used value is between the results of the first way (0) and the second way (1). The number was chosen by
+"""The place of the used value between the results of the first way (0) and the second way (1). The number was chosen by
 simulation."""
 _GRID, _ROUNDS = 41, 300
 _MOST_POINTS = 200

@@ -31,8 +31,8 @@ _BEYOND = 1e6
 """The factor that makes a rate far higher. It is finite, so that the ratio of a rate to itself remains 1."""
 _MOVED = 1.1
 _FEW = 8
-"""The most searches whose rates are changed one by one from the start. With more, a few queries first check whether
-that is needed."""
+"""The most searches whose rates are changed one by one from the start. If there are more searches, a few queries first
+check whether that is needed."""
 Keys = tuple[DimKey | None, ...]
 
 
