@@ -38,5 +38,5 @@ def sample_meter() -> str:
 
 
 def sample_bmc() -> str:
-    """Return how a spec writes a meter that each host has and that is read over the network, in backquotes."""
+    """Return the name or the call, in backquotes, of a meter that each host has and that is read over the network."""
     return next((each.usage for each in METER_SPECS.own.values() if each.networked and each.local), f"`{_NONE}`")

@@ -61,8 +61,7 @@ class Looks:
 
     @property
     def chance(self) -> float:
-        """Return the sum of the chances of an error of all looks. Together, the looks err in at most 5 % of all
-        cases."""
+        """Return the sum of all looks' chances of an error. Together, the looks err in at most 5 % of all cases."""
         dependent = self.first >= _DEPENDENT and self.count >= _DEPENDENT
         return (1 - LEVEL) * (_TOGETHER if dependent else 1.0)
 

@@ -246,9 +246,9 @@ class EventRan(Record):
 
 
 class MeasuringEnded(Record):
-    """The end, after `lasted_s`, of a measurement until the load is steady. If it was not `steady`, its longest time
-    was up. `within` is the allowed error as a share of the mean, `from_s` is the shortest time, and `most_s` is the
-    longest.
+    """The end, after `lasted_s`, of a measurement that lasts until the load is steady. If it is not `steady`, the
+    longest time was up. `within` is the allowed error as a share of the mean, `from_s` is the shortest time, and
+    `most_s` is the longest.
 
     `cut_s` is the length of the warm-up part that is cut off at its beginning. It is null if that part reaches into the
     second half, in which case everything counts. The other fields describe the remaining part: half the width of each

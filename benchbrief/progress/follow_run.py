@@ -194,7 +194,7 @@ class LaneTails:
 
 @dataclass
 class LanesFollower(RunFollower):
-    """Follows a run whose lanes are jobs. It follows the run as long as its controller, a lane or a job is running."""
+    """Follows a run whose lanes are jobs, as long as its controller, a lane or a job is running."""
 
     run_dir: Path
     _tails: LaneTails = field(init=False)

@@ -89,7 +89,7 @@ class ToolMismatch(CompileProblem):
 
 
 class NotReachable(CompileProblem):
-    """A database with neither an address nor a start. `ways` are the attributes that would give one."""
+    """A database with neither an address nor a start. `ways` are the attributes that would make it reachable."""
 
     code = "E0510"
     says = "database `{name}` has no address"

@@ -177,7 +177,7 @@ class RuleBesidePromise(CompileProblem):
 
 
 class ServicePromise(CompileProblem):
-    """A promise about latency, measured by a tool that leaves out the time that late operations wait."""
+    """A promise about latency, measured by a tool that leaves out how long late operations wait."""
 
     code = "W0510"
     says = "this promise is judged by the latency of `{tool}`, which leaves out the time that late operations wait"

@@ -128,7 +128,8 @@ def _hosts_by_name(world: NamedHosts) -> Mapping[str, Sequence[str]]:
 
 
 def _drafts(entry: Entry, measure_s: float, reader: Reader) -> Iterator[tuple[Event, _Place, ast.Expr]]:
-    """Yield each event before it is given hosts, the place where it runs, and its time as written in the spec."""
+    """Yield each event without its hosts, together with the place where it runs, and its time as written in the
+    spec."""
     for block in entry.all("at"):
         if block.base is None:
             continue

@@ -43,7 +43,7 @@ _HELD_OUT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=100.0
 _LATENCY = Number("s", "5 ms", above=True)
 _ERRORS = Number("", "0.1 %", plain=True, maximum=1.0)
 _WRITTEN_IN_PERCENT = 0.01
-"""The smallest share of errors that, written without `%`, was probably meant as a percentage."""
+"""A share of errors of at least this size was probably meant as a percentage if it is written without `%`."""
 
 
 @dataclass(frozen=True)

@@ -543,7 +543,8 @@ def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[st
 def check_as_claim(
     typer: Typer, label: ast.String, value: ast.Expr, allowed: set[str], against: Sequence[ast.Expr] = ()
 ) -> None:
-    """Report the problems that a claim would have with this sentence, which contains `{value}`, and this value."""
+    """Report the problems that a claim with this sentence and this value would have. The sentence contains
+    `{value}`."""
     value = _judged(typer, value)
     base = _base(typer, value, against, allowed, label)
     if isinstance(base, CompileProblem):

@@ -249,7 +249,8 @@ def _orders(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
 
 
 def _load_threads(matrices: tuple[Matrix, ...]) -> Iterator[_Change]:
-    """Yield more load threads for databases that are loaded with the usual number although the tool can use more."""
+    """Yield a larger number of load threads for databases that are loaded with the usual number, although the tool can
+    use more threads."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         of = [matrix for matrix in matrices if matrix.database.name == name]
         loads = {load.workload.name: load for matrix in of for load in matrix.loads if not load.of and load.existing}

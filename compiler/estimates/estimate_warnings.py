@@ -208,7 +208,7 @@ def _warn_of_costly_resets(model: Model, findings: Findings) -> None:
 
 
 class _Resets(NamedTuple):
-    """The seconds that a database's resets take, the seconds that it is measured, and how many cells reset it."""
+    """The seconds of a database's resets, the seconds of its measurements, and how many cells reset it."""
 
     spent_s: float
     measured_s: float

@@ -80,7 +80,7 @@ class CellVerdict:
 
     @cached_property
     def measuring_ended(self) -> j.MeasuringEnded | None:
-        """How a measurement until steady ended, or None for other measurements."""
+        """The end of a measurement that lasts until the load is steady, or None for other measurements."""
         return next((record for record in reversed(self._kept) if isinstance(record, j.MeasuringEnded)), None)
 
     @cached_property

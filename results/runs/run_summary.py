@@ -73,7 +73,7 @@ class CellStatus:
     now: LiveLoad | None
     """The current numbers of the cell's load generators while the cell is measured."""
     measuring: SteadyEnd | None = None
-    """How a measurement until steady ended, or None for other measurements."""
+    """The end of a measurement that lasts until the load is steady, or None for other measurements."""
     promise: Kept | None = None
     """Whether the promise of the cell's search was kept. None for a failed cell, or for a cell without a search."""
     candidate_of: str = ""

@@ -34,9 +34,9 @@ class SizeRow(NamedTuple):
 
 
 class SteadyRow(NamedTuple):
-    """The end of a measurement until steady. `steady` is whether it became steady, within a share of the mean
-    (`within`); otherwise, its time ran out. It lasted for `lasted_s` seconds, with a minimum of `from_s` and a maximum
-    of `most_s`.
+    """The end of a measurement that lasts until the load is steady. `steady` is whether the load became steady, within
+    a share of the mean (`within`). If it did not, the time ran out. It lasted for `lasted_s` seconds, with a minimum of
+    `from_s` and a maximum of `most_s`.
 
     `cut_s` is the transient at its beginning, which is left out of all numbers. It is NULL if the transient reaches
     into the second half; then nothing is left out. Half widths belong to the 95 % intervals of the means, as shares of
