@@ -43,7 +43,7 @@ State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
 """The verdict on a series at a run. `passed over` means that this run, or most runs before it, did not choose the
-point. It also means that no run so far has the value, although nothing failed."""
+point. It is also the verdict if no run so far has the value, although nothing failed."""
 
 
 @dataclass(frozen=True)

@@ -335,8 +335,8 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
     """Return whether a gap deserves a note.
 
     In a short window, a single late gauge may be more than 5 % of the window. Such a gap needs a note only if the gauge
-    is a reading of power, because then the energy can't be computed. Rates are never late. Any time that they do not
-    cover was really not counted.
+    is a reading of power, because then the energy can't be computed. Rates are never late: nothing was counted in the
+    time that they do not cover.
     """
     missed = (1 - covered.share) * seconds
     late = longest_step(every_s)
