@@ -39,7 +39,7 @@ _SPARE = 6.0
 """The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
 """How far an estimate may be wrong, as a share of a page's height."""
-_MOST_OPEN = 0.26
+_MOST_OPEN = 0.1
 """The largest blank share of the last page that is moved above the method. A larger gap would tear the page in two."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""

@@ -159,7 +159,7 @@ def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -
     assert [asked.new_page for asked in pages.asked] == ["section-2"]
 
 
-@pytest.mark.parametrize(("lines", "is_moved"), [(30, True), (38, False), (5, False)])
+@pytest.mark.parametrize(("lines", "is_moved"), [(36, True), (38, False), (5, False)])
 def test_a_brief_that_ends_near_the_foot_of_its_last_page_ends_at_it(
     lines: int, is_moved: bool, tmp_path: Path
 ) -> None:
