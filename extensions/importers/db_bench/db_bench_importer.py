@@ -50,9 +50,8 @@ _SIZE_NAMES = {
     "Values": ("value_size", "values of {} bytes"),
     "Entries": ("records", "{} entries"),
 }
-_MORE, _FEWER = 1.1, 0.55
-"""The most and the fewest threads that may seem to run at once, as shares of the cell's threads. Fewer seem to run if
-some end early. In a short run with many threads, most of them do: see `overlap`."""
+_MORE = 1.1
+"""The most threads that may seem to run at once, as a share of the cell's threads."""
 
 
 class DbBenchImporter(OutputImporter):
@@ -132,8 +131,7 @@ class DbBenchImporter(OutputImporter):
             yield ImportProblem(str(path), folder[0], text, WRONG_CELL)
         if headline and cell.threads is not None and cell.threads_from is None:
             number, words, at_once, seconds = headline
-            least = _FEWER * cell.threads * db_bench_invariants.overlap(cell.threads, seconds)
-            if at_once and not least < at_once < _MORE * cell.threads:
+            if at_once and not db_bench_invariants.fewest(cell.threads, seconds) < at_once < _MORE * cell.threads:
                 ran = f"`{' '.join(words.split())}` is of {at_once:.2g} threads at once"
                 text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
                 yield ImportProblem(str(path), number, text, WRONG_CELL)

@@ -242,6 +242,12 @@ def _in_time(output: CheckedGoYcsb) -> Iterator[str]:
         yield from rule.check_threads(once, run_s, output.threads, before)
 
 
+def _thread_count(output: CheckedGoYcsb) -> Iterator[str]:
+    printed = output.text.properties.get("threadcount", "")
+    if output.threads and printed and printed != str(output.threads):
+        yield f"it ran with threadcount = {printed[:60]}, and the cell has {output.threads} threads"
+
+
 TABLE: tuple[Invariant[CheckedGoYcsb], ...] = (
     Invariant("One run, each final row once, each row whole: decimal points, and go-ycsb's columns", _each_once),
     Invariant("Each value is a number from 0 on; counts are whole", _numbers),
@@ -258,4 +264,5 @@ TABLE: tuple[Invariant[CheckedGoYcsb], ...] = (
     Invariant("Each row counts from the start: none is less than the one before it", _cumulative),
     Invariant("`Run finished, takes` is the time of the rows, and of the warm-up before them", _finished),
     Invariant("No operation takes longer than the run, all together no longer than its threads", _in_time),
+    Invariant("`threadcount` is the threads that were asked for", _thread_count),
 )

@@ -215,11 +215,13 @@ _OTHER_KEYS = re.compile(
 @dataclass(frozen=True)
 class CheckedYcsb:
     """An output, and what is known about its run. `threads` is None if unknown. With `intended`, the latencies in rows
-    with plain names count from when operations were due."""
+    with plain names count from when operations were due. `connections` is how many its threads have, or None if that
+    depends on a binding that is unknown."""
 
     text: YcsbText
     threads: int | None = None
     intended: bool = False
+    connections: int | None = None
 
     def cell(self, section: str, key: str) -> Printed | None:
         return parse_printed(self.text.cells.get(section, {}).get(key, ""))
@@ -243,9 +245,11 @@ class CheckedYcsb:
             )
 
 
-def find_problems(text: YcsbText, threads: int | None = None, *, intended: bool = False) -> list[str]:
+def find_problems(
+    text: YcsbText, threads: int | None = None, *, intended: bool = False, connections: int | None = None
+) -> list[str]:
     """Return the contradictions in an output, each with the values that disagree."""
-    return list(rule.find_broken(TABLE, CheckedYcsb(text, threads, intended)))
+    return list(rule.find_broken(TABLE, CheckedYcsb(text, threads, intended, connections)))
 
 
 def _each_once(output: CheckedYcsb) -> Iterator[str]:
@@ -497,6 +501,12 @@ def _in_time(output: CheckedYcsb) -> Iterator[str]:
             yield f"{slip}; only with -p measurement.interval=intended, which its command line does not say, may they"
 
 
+def _connections(output: CheckedYcsb) -> Iterator[str]:
+    closed = output.text.cleanups
+    if output.connections and closed and closed != output.connections:
+        yield f"{closed} client threads ran ([CLEANUP], Operations), and the cell has {output.connections}"
+
+
 def _garbage_collector(output: CheckedYcsb) -> Iterator[str]:
     """Check that the share of garbage collection is 100 * GC time / RunTime, as printed by Client."""
     run = output.cell("OVERALL", "RunTime(ms)")
@@ -528,5 +538,6 @@ TABLE: tuple[Invariant[CheckedYcsb], ...] = (
         _read_modify_write,
     ),
     Invariant("No operation takes longer than the run, all together no longer than its threads", _in_time),
+    Invariant("`[CLEANUP]` counts the threads that were asked for", _connections),
     Invariant("The collector's share is its time of `RunTime`", _garbage_collector),
 )

@@ -72,6 +72,17 @@ def test_a_recorded_run_is_read_to_its_last_number(name: str, golden: Callable[[
     golden(OUTPUTS / name / "measurement.txt", rendered(measurement))
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_output_of_clearly_fewer_or_more_threads_is_refused(threads: int) -> None:
+    other = context(db_bench("readrandom"), rocksdb("/data/db"), threads=threads, measure_s=3.0)
+    with pytest.raises(BadOutput, match=rf"readrandom ran with {threads} threads, and 5.676 micros/op .* 2 threads"):
+        DRIVER.parse(other, output("readrandom"))
+
+
+def test_a_run_whose_threads_did_not_all_begin_at_once_is_taken() -> None:
+    DRIVER.parse(context(db_bench("readrandom"), rocksdb("/data/db"), threads=3, measure_s=3.0), output("readrandom"))
+
+
 def test_throughput_is_the_headline_s() -> None:
     total = DRIVER.parse(cell("readrandom"), output("readrandom")).total
     assert total.count == 1058098

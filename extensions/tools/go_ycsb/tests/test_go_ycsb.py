@@ -47,6 +47,11 @@ def test_a_recorded_run_is_read_to_its_last_number(golden: Callable[[Path, str],
     golden(OUTPUTS / "timed" / "measurement.txt", rendered(DRIVER.parse(cell(), timed())))
 
 
+def test_an_output_of_other_threads_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadOutput, match="it ran with threadcount = 8, and the cell has 4 threads"):
+        DRIVER.parse(cell(), changed(tmp_path, '"threadcount"="4"', '"threadcount"="8"'))
+
+
 def test_the_final_rows_count_and_not_the_interim_ones() -> None:
     measurement = DRIVER.parse(cell(), timed())
     counts = {operation.operation: operation.count for operation in measurement.operations}

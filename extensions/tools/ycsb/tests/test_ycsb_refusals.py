@@ -32,6 +32,12 @@ def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int
         DRIVER.parse(rmw(), output(name, code))
 
 
+def test_an_output_of_other_threads_is_refused() -> None:
+    cell = context(ycsb("f", 5000), DATABASE, threads=8, warm_up_s=1.0, measure_s=4.0)
+    with pytest.raises(BadOutput, match=r"4 client threads ran \(\[CLEANUP\], Operations\), and the cell has 8"):
+        DRIVER.parse(cell, output("read-modify-write"))
+
+
 def test_an_old_histogram_jar_is_named_with_its_cure() -> None:
     with pytest.raises(BadOutput) as caught:
         DRIVER.parse(rmw(), output("old-histogram-jar", 1))
