@@ -39,8 +39,12 @@ _BOLDER, _AFTER_TERM, _WIDEST_TERM = 1.06, 1.2, 20.0
 """How many times as wide as estimated bold letters are. Then, in multiples of the type size, the space after a term and
 the greatest width of the column of terms."""
 _FIRST_SENTENCE = re.compile(
-    r"\s*<p>(?P<first>.{20,}?)(?:(?P<stop>[。.])|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)", re.DOTALL
+    r"\s*<p>(?P<first>(?>\b(?:vs|approx|ca|cf|etc|Corp|Inc|Ltd|Co|No|(?<!\d\s)[A-Za-z])\.(?=\s)|(?!</?(?:p|[ou]l)\b).){20,}?)"
+    r"(?:[。.]|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)",
+    re.DOTALL,
 )
+"""Matches a first sentence within the first paragraph. The full stop of an abbreviation or an initial does not end
+it, but that of a unit such as `4.0 W` does."""
 
 
 @dataclass

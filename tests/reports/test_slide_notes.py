@@ -3,6 +3,7 @@ fits."""
 
 from __future__ import annotations
 
+import pytest
 from markupsafe import Markup
 
 from benchbrief.reports.data.view_model import Footnote, SectionView, TableView, TextView
@@ -38,6 +39,20 @@ def test_a_text_begins_with_a_title_of_one_sentence() -> None:
     assert [each.text for each in rest] == ["That is all.", "See."]
     assert claim_of([TextView(Markup("<p>One sentence that has nothing after it.</p>"))]) == ("", ())
     assert claim_of([TextView(Markup("<ul><li>A list. Of two sentences.</li></ul>"))]) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("html", "claim"),
+    [
+        ("<p>A short one.</p><p>Then the second goes on for long. And on.</p>", ""),
+        ("<p>The disks that we measured:</p><ul><li>One</li></ul><p>All are new. So it is.</p>", ""),
+        ("<p>They do approx. 5 times vs. HDDs in a row. That is all.</p>", "They do approx. 5 times vs. HDDs in a row"),
+        ("<p>Measured on an Intel Corp. Xeon by J. Doe. More.</p>", "Measured on an Intel Corp. Xeon by J. Doe"),
+        ("<p>All disks are of Example Inc.</p><p>More.</p>", "All disks are of Example Inc"),
+    ],
+)
+def test_a_title_of_a_text_stays_in_its_paragraph_and_ends_at_no_abbreviation(html: str, claim: str) -> None:
+    assert claim_of([TextView(Markup(html))])[0] == claim  # noqa: S704  # made up above
 
 
 def test_a_line_about_a_table_stands_below_it_and_a_longer_text_does_not() -> None:
