@@ -111,7 +111,7 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
         lines.append([(px, py) for _, px, py in shown])
         named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
-    if chart_axes.share_their_points(plot.chart.sharing):
+    if lines and chart_axes.share_their_points(plot.chart.sharing):
         longest = max(range(len(lines)), key=lambda at: sum(math.dist(a, b) for a, b in pairwise(lines[at])))
         named = [each for each in named if each[0] == curves[longest][0]]
     area = Box(-4, -4, plot.width + plot.right, plot.height)

@@ -11,7 +11,7 @@ import pytest
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts import chart_texts
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
-from benchbrief.reports.charts.chart_layout import Margins, Plot
+from benchbrief.reports.charts.chart_layout import Margins, Plot, arrange
 from benchbrief.reports.charts.draw_chart import draw, margins_beside
 from tests.support.drawn_once import CONVERTER
 
@@ -241,6 +241,17 @@ def test_the_longest_curve_has_the_labels_of_all_curves_with_the_same_points() -
     plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
     labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
     assert sorted(labels) == [("1", 1), ("2", 1), ("4", 1), ("8", 1)]
+
+
+def test_each_panel_labels_one_of_the_curves_that_it_draws() -> None:
+    axis = XAxis("Throughput", "linear")
+    panels = (
+        (trace("A", 1.0, 2.0, None, None, mark="curve"), trace("B", 3.0, 4.0, None, None, mark="curve")),
+        (trace("Limit", 3.0, mark="rule"),),
+    )
+    charts = [Chart(each, axis, "p99 (ms)", heading=f"Panel {at}") for at, each in enumerate(panels)]
+    labels = [[text.text for text in chart_texts.texts(each.plot) if text.inside] for each in arrange(charts, 800, 240)]
+    assert labels == [["1", "2"], []]
 
 
 def test_grid_lines_keep_off_the_numbers_of_bars_where_another_step_does() -> None:
