@@ -436,12 +436,13 @@ class Place:
 
 
 def share_their_points(traces: Iterable[Trace]) -> bool:
-    """Return whether there are several curves and all have the same labels at their points, so that one curve's labels
-    are enough."""
+    """Return whether several curves are drawn and all have the same labels at their points, so that one curve's labels
+    in each panel are enough."""
     labels = [
         tuple(point.label for point in each.points if point.y is not None) for each in traces if each.mark == "curve"
     ]
-    return len(labels) > 1 and len({*labels}) == 1
+    drawn = [each for each in labels if each]
+    return len(drawn) > 1 and len({*drawn}) == 1
 
 
 _PLACES = (

@@ -112,7 +112,8 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         lines.append([(px, py) for _, px, py in shown])
         named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
     if lines and chart_axes.share_their_points(plot.chart.sharing):
-        longest = max(range(len(lines)), key=lambda at: sum(math.dist(a, b) for a, b in pairwise(lines[at])))
+        lengths = [(len(line), sum(math.dist(a, b) for a, b in pairwise(line))) for line in lines]
+        longest = lengths.index(max(lengths))
         named = [each for each in named if each[0] == curves[longest][0]]
     area = Box(-4, -4, plot.width + plot.right, plot.height)
     labels = list(_shared(named))

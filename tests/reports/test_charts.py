@@ -247,11 +247,12 @@ def test_each_panel_labels_one_of_the_curves_that_it_draws() -> None:
     axis = XAxis("Throughput", "linear")
     panels = (
         (trace("A", 1.0, 2.0, None, None, mark="curve"), trace("B", 3.0, 4.0, None, None, mark="curve")),
+        (trace("A", *[None] * 4, mark="curve"), trace("B", 3.0, 4.0, None, None, mark="curve")),
         (trace("Limit", 3.0, mark="rule"),),
     )
     charts = [Chart(each, axis, "p99 (ms)", heading=f"Panel {at}") for at, each in enumerate(panels)]
     labels = [[text.text for text in chart_texts.texts(each.plot) if text.inside] for each in arrange(charts, 800, 240)]
-    assert labels == [["1", "2"], []]
+    assert labels == [["1", "2"], ["1", "2"], []]
 
 
 def test_grid_lines_keep_off_the_numbers_of_bars_where_another_step_does() -> None:

@@ -271,6 +271,14 @@ def test_a_slope_has_its_values_at_both_ends(tmp_path: Path) -> None:
     assert found.charts[0].x.categories == ("HDD", "NVMe")
 
 
+def test_the_key_of_curves_names_the_points_of_each_line(tmp_path: Path) -> None:
+    curve = "curve = throughput[nvme], latency.p99[nvme, read] along threads  multiples = workload"
+    _, found = made(curve, tmp_path)
+    assert written(found).count("16") == 2  # each panel has those of its only line
+    assert found.key == "Numbers at the points: Threads (1, 4, 16 on each line)"
+    assert made(curve, tmp_path, lambda *_: None)[1].key == "Numbers at the points: Threads"
+
+
 DRAWN_BARS = f"{SIDE_BY_SIDE}  bracket = ratio[threads: 4] by workload"
 LONG_NAME = (
     "A workload whose name says at length all that it does, to whom, how often and why, and goes on a little more"
