@@ -45,13 +45,14 @@ from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import last_run
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import JobOutput
-from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.journal_file import JOURNAL, read_run
 from benchbrief.runners.plugins import driver
 
 Read = TypeVar("Read")
 
 _RUN_S = 300.0
 _WARM_UP_S = 60.0
+_RUN = ("run", "brief.bench", "--no-report", "--wait")
 _BENCH = (sys.executable, "-P", "-c", "from benchbrief.start import main; main()")
 _JOURNALS = f"bench-out/*/{JOURNAL}"
 _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345.6\n"
@@ -131,9 +132,12 @@ class Subject:
 
     def _ran(self, folder: Path) -> str:
         try:
-            return how_it_failed(self.bench(folder, "run", "brief.bench", "--no-report"))
+            wrong = how_it_failed(self.bench(folder, *_RUN))
         finally:
             self.end(folder)
+        if wrong and _generator_was_late(folder):
+            raise Skipped(f"this machine is too busy for the load generator, or too slow: {wrong}")
+        return wrong
 
     def _lacking(self, folder: Path) -> str:
         """Return what this machine lacks for a folder's spec, in the words of `bench doctor`, or ""."""
@@ -142,6 +146,14 @@ class Subject:
             lacking = (each for each in found if each["ours"] and each["needed"] and not each["ok"])
             return "; ".join(f"{each['detail']}: {each['hint']}" for each in lacking)
         return ""
+
+    def part_of_engines(self, folder: Path) -> str:
+        """Return what a folder's run stands for if it is less than all engines that a probe asks, or ""."""
+        if "server = embedded" in (folder / "brief.bench").read_text(encoding="utf-8"):
+            return "the engine's stand-in"
+        named = filter(None, map(ENGINE_SPECS.usable, ENGINE_SPECS.names))
+        asked = [each.name for each in named if self.spec.name in each.probes]
+        return "one engine of several" if len(asked) > 1 else ""
 
     def end(self, folder: Path) -> None:
         """End a folder's run and its servers, unless they have ended already."""
@@ -284,14 +296,17 @@ def killed_run_goes_on(subject: Subject) -> str:
     """a run whose controller was killed while it measured goes on, and ends well"""
     folder = subject.place()
     with (folder / "said").open("w") as said:
-        running = subprocess.Popen((*_BENCH, "run", "brief.bench", "--no-report"), cwd=folder, stdout=said, stderr=said)
+        running = subprocess.Popen((*_BENCH, *_RUN), cwd=folder, stdout=said, stderr=said)
     try:
         try:
             _until(lambda: any('"measure"' in path.read_text() for path in folder.glob(_JOURNALS)), running)
         finally:
             running.send_signal(signal.SIGKILL)
             running.wait()
-        return how_it_failed(subject.bench(folder, "resume", "--no-report"))
+        wrong = how_it_failed(subject.bench(folder, "resume", "--no-report"))
+        if wrong and _generator_was_late(folder):
+            raise Skipped(f"this machine is too busy for the load generator, or too slow: {wrong}")
+        return wrong
     finally:
         subject.end(folder)
 
@@ -318,6 +333,8 @@ def probe_samples_for_real(subject: Subject) -> str:
     found = set(asked.stdout.split())
     measures: Mapping[str, ProbeMeasure] = getattr(subject.spec, "measures", {})
     lacking = [name for name, each in measures.items() if not each.of_whole_measurement and name not in found]
+    if lacking and len(lacking) < len(measures) and (where := subject.part_of_engines(folder)):
+        raise Skipped(f"{where} has no {', '.join(lacking)}, and samples of all else: give other specs with --spec")
     return f"there are none of {', '.join(lacking)}" if lacking else ""
 
 
@@ -515,6 +532,15 @@ def _recorded(subject: Subject) -> list[Path]:
         folders = {Path(str(files(target.rpartition(".")[0])))}
     places = {place / "outputs" for folder in folders for place in (folder, folder.parent)}
     return sorted(path for place in places if place.is_dir() for path in place.iterdir() if path.is_file())
+
+
+def _generator_was_late(folder: Path) -> bool:
+    """Return whether the cells that failed in a folder's run did so only because the load generator was late."""
+    with suppress(BenchError):
+        record = read_run(last_run(folder / "bench-out"))
+        failed = [each.ended for each in record.cells.values() if each.ended and each.ended.status == "failed"]
+        return bool(failed) and all(each.refused == "generator" for each in failed)
+    return False
 
 
 def _until(there: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -26,7 +28,10 @@ from benchbrief.extending.conformance import (
 )
 from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
+from benchbrief.model.events import CellEnded, CellStarted
 from benchbrief.model.extension_spec import ExtensionSpec, ProbeSpec
+from benchbrief.runners.journal.journal_file import Journal
+from benchbrief.runners.journal.run_folder import PLAN
 
 NAME = "my_own"
 
@@ -194,6 +199,42 @@ def test_a_measure_without_samples_is_missed_though_another_s_name_begins_alike(
 
     (offer,) = [offer for each in REGISTRIES for offer in each.offered(NAME)]
     assert probe_samples_for_real(Measured(offer, spec, site, None, {})) == f"there are none of {name}"
+
+
+@pytest.mark.parametrize("refused", ["generator", "system"])
+def test_a_late_load_generator_is_the_machine_s_and_no_fault_of_the_extension(
+    refused: Literal["generator", "system"], tmp_path: Path
+) -> None:
+    class Measured(Subject):
+        def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+            if words[0] == "run":
+                run_dir = folder / "bench-out" / "20260301-100000-brief"
+                run_dir.mkdir(parents=True)
+                (run_dir / PLAN).write_text("{}")
+                with closing(Journal(run_dir)) as journal:
+                    journal.write(CellStarted(at=0, cell="e", hash="", attempt=1))
+                    journal.write(CellEnded(at=1, cell="e", hash="", attempt=1, status="failed", refused=refused))
+            return subprocess.CompletedProcess(words, 3, "", "failed  e: it refuses its numbers")
+
+    of = registry.TOOL_SPECS
+    subject = Measured(of.own_offer("openload"), of.own["openload"], tmp_path, None, {})
+    said = "failed  e: it refuses its numbers"
+    if refused == "system":
+        assert said in subject.run(subject.place())
+    else:
+        with pytest.raises(Skipped, match=rf"this machine is too busy for the load generator, .*{said}"):
+            subject.run(subject.place())
+
+
+def test_a_database_probe_is_not_blamed_for_what_a_stand_in_does_not_count(tmp_path: Path) -> None:
+    class Measured(Subject):
+        def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.CompletedProcess(words, 0, "measure\ndatabase.inserts\n", "")
+
+    of = registry.PROBE_SPECS
+    subject = Measured(of.own_offer("database"), of.own["database"], tmp_path, None, {})
+    with pytest.raises(Skipped, match=r"one engine of several has no database.connections, .* and samples of all else"):
+        probe_samples_for_real(subject)
 
 
 SAMPLED = [
