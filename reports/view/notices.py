@@ -153,7 +153,7 @@ def _rehearsal(results: Results) -> Iterator[Notice]:
             words[key].format(time=duration(seconds))
             for key in ("notice_rehearsal", "notice_rehearsal_body", "tag_rehearsal")
         )
-        yield Notice(title, body, "info", origin=OriginTag("rehearsal", tag))
+        yield Notice(title, body, "warning", is_grave=True, origin=OriginTag("rehearsal", tag))
 
 
 _ONE_FOR_ALL = {
@@ -165,12 +165,13 @@ _ONE_FOR_ALL = {
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
     """Yield the notices with at most two tags. The texts of further tags are listed among the limits, including those
-    on page 1."""
+    on page 1. A rehearsal does not say there again that all points were measured once."""
     tags: dict[str, None] = {}
     for one in found:
-        if one.origin and one.origin.kind == "rehearsal" and len(tags) == _MOST_TAGS:
-            yield replace(one, origin=None)  # the limits have it
-        elif one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
+        if one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:
+            if one.origin.kind == "rehearsal" and result_limits.measures_all_once(results):
+                yield replace(one, origin=None, severity="info")
+                continue
             limit = as_sentence(one.origin.text, results.words)
             yield replace(one, origin=None, limits=(limit, *one.limits), is_grave=True)
         else:

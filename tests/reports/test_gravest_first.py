@@ -25,12 +25,14 @@ def brief(
     boundary: Boundary | None = None,
     language: str = "en",
     stand_in: bool = False,
+    claims: bool = True,
+    seconds: float = 1200,
     rows: tuple[Any, ...] = (),
 ) -> ReportView:
     """Return a brief about two hardware groups on one host. Their data are on these devices, and a meter has this
     boundary."""
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, engine="mongodb", stand_in=stand_in)
-    report = w.report("R", CLAIM, disclosure="separate", language=language)
+    report = w.report("R", *[CLAIM] * claims, disclosure="separate", language=language)
     plan = world.plan(report)
     hardware, rows = {}, (*world.rows(), *rows)
     for key, each in plan.hardware.items():
@@ -43,7 +45,8 @@ def brief(
         rows += (s.FactRow(w.RUN, "host", key, "local", f"device of {path}", device, None, "observed"),)
     probes = (p.Probe(name="power", every_s=1, hosts=("local",), origin=w.HERE),) if boundary else ()
     cells = tuple(cell.model_copy(update={"probes": probes}) for cell in plan.cells)
-    plan = plan.model_copy(update={"hardware": hardware, "databases": databases, "cells": cells})
+    ramps = {name: each.model_copy(update={"measure_s": seconds}) for name, each in plan.experiments.items()}
+    plan = plan.model_copy(update={"hardware": hardware, "databases": databases, "cells": cells, "experiments": ramps})
     return build(plan, w.make_store(rows), report, CATALOGUES[language])
 
 
@@ -56,7 +59,7 @@ def test_one_machine_in_place_of_two_is_a_tag_unless_their_storage_differs() -> 
     assert tags(brief()) == ["One machine stands in for both"]
     assert tags(brief(devices=("/dev/vda", "/dev/vda"))) == ["One machine stands in for both"]
     assert tags(brief(devices=("/dev/vda", "tmpfs"))) == []
-    assert tags(brief(language="ja")) == ["1 台のマシンで 2 つの構成を代用しています"]
+    assert tags(brief(language="ja")) == ["1台のマシンで2つの構成を代用しています"]
 
 
 def test_folders_on_one_disk_are_a_tag_and_variants_that_share_a_machine_are_none() -> None:
@@ -78,6 +81,26 @@ def test_a_third_tag_stands_among_the_limits_in_the_same_words() -> None:
     view = brief(boundary="formula", stand_in=True)
     assert tags(view) == ["Stand-in server, not MongoDB", "Power by a formula, not measured"]
     assert view.grave_limits[0] == "One machine stands in for both."
+
+
+REHEARSAL = "Rehearsal: measured once, for at most 59\u00a0s"
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(59, [REHEARSAL]), (60, [])])
+def test_one_short_measurement_of_each_point_is_a_rehearsal(seconds: float, found: list[str]) -> None:
+    view = brief(groups=False, seconds=seconds)
+    assert tags(view) == found
+    assert [each.severity for each in view.notices if each.title == "A rehearsal"] == ["warning"] * len(found)
+
+
+@pytest.mark.parametrize("claims", [True, False])
+def test_a_rehearsal_with_two_tags_is_said_once_among_the_limits(claims: bool) -> None:
+    view = brief(stand_in=True, seconds=59, claims=claims)
+    assert tags(view) == ["Stand-in server, not MongoDB", "One machine stands in for both"]
+    said = "Each point was measured once, for 59\u00a0s: any difference may be chance." if claims else f"{REHEARSAL}."
+    assert [text for text in view.grave_limits if "measured once" in text] == [said]
+    for notice in view.notices:
+        assert bool(notice.origin or notice.limits) == (notice.severity != "info")
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
