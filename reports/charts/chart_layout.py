@@ -177,14 +177,17 @@ class Plot:
 
     def _lies_flat(self) -> bool:
         """Return whether the bars are horizontal. The bars of a single series of ranges are, unless the ranges lie
-        around 1. Other bars are if their categories' names would be cut off below upright bars."""
+        around 1 or have several levels. Other bars are if their categories' names would be cut off below upright
+        bars."""
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots:
             return False
         marks = [t.mark for t in chart.traces]
         if marks.count("range") == len(self.in_slots) == 1 and {*marks} <= {"range", "rule"} and not self.is_even:
-            return self.flat_height() <= self.outer_height and not any(p.upright for t in self.levels for p in t.points)
+            if len(self.levels) > 1 or any(p.upright for t in self.levels for p in t.points):
+                return False
+            return self.flat_height() <= self.outer_height
         if not {*marks} <= {"bar", "range", "bracket"}:
             return False
         wrapped = zip(chart.x.categories, self._wrapped(self.outer_width - 60), strict=True)

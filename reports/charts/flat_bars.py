@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.bar_marks import ink_on, stands_at_foot
 from benchbrief.reports.charts.chart import INK, SOFT, TEXT, ChartPoint, Trace, text_width
-from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, darken_for_text
+from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, darken_for_text, shorten
 
 Rectangle = tuple[float, float, float, float]
 """The left, top, right and bottom edges, in pixels."""
@@ -56,6 +56,15 @@ def flat_brackets(plot: Plot) -> Iterator[FlatBracket]:
         x += 8 + plot.widest_label(trace)
 
 
+def _level_name(plot: Plot, trace: Trace, series: int, at: float) -> ChartText:
+    """Return the name at the top of a level. It is to the right of the level if there is room, or else on the side with
+    more room."""
+    right, left = plot.width + plot.right - at - 4, plot.left + at - 4
+    is_right = right >= min(left, text_width(trace.name, TEXT))
+    name, ink = shorten(trace.name, right if is_right else left), darken_for_text(trace.paint)
+    return ChartText(name, at + (4 if is_right else -4), -LINE / 2, "left" if is_right else "right", ink, series=series)
+
+
 def flat_texts(plot: Plot) -> Iterator[ChartText]:
     """Yield the names of the categories, the numbers of the axis, and the numbers at bars and brackets."""
     for index, lines in enumerate(plot.flat_names()):
@@ -67,8 +76,7 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
         yield ChartText(label, value(tick), plot.height + 12, "center", SOFT)
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "rule" and trace.points[0].y is not None:
-            at, ink = value(trace.points[0].y), darken_for_text(trace.paint)
-            yield ChartText(trace.name, at + 4, -LINE / 2, "left", ink, TEXT, series=series)
+            yield _level_name(plot, trace, series, value(trace.points[0].y))
         if trace.stands_in_slot and plot.flat_numbers:
             known = [text for text, p in zip(plot.flat_texts_of(trace), trace.points, strict=True) if p.y is not None]
             for text, (point, (left, top, right, bottom)) in zip(known, rectangles(plot, trace), strict=True):

@@ -10,9 +10,10 @@ import pytest
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts import chart_texts
-from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
+from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis, text_width
 from benchbrief.reports.charts.chart_layout import Margins, Plot, arrange
 from benchbrief.reports.charts.draw_chart import draw, margins_beside
+from tests.reports.gallery import WORKLOADS, floating
 from tests.support.drawn_once import CONVERTER
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -295,6 +296,24 @@ def test_a_level_across_bars_has_its_name_at_its_right_end() -> None:
     (name,) = (text for text in chart_texts.texts(plot) if text.text == "best")
     assert (name.x, name.y) == (plot.width + 5, plot.y_pixel(level)(2.0))
     assert plot.right > 12
+
+
+@pytest.mark.parametrize("at", [1.0, 45.0, 95.0])
+@pytest.mark.parametrize("name", ["1X", "The most of any other", "A level with a name " * 9])
+def test_the_name_of_a_level_through_lying_ranges_stays_in_the_drawing(at: float, name: str) -> None:
+    level = Trace(name, "rule", (ChartPoint(0.0, at),), None)
+    plot = Plot(Chart((floating("A", [(8, 37), (30, 100), None]), level), WORKLOADS, "x"), 400, 240)
+    assert plot.flat
+    (shown,) = (text for text in chart_texts.texts(plot) if text.series == 1)
+    wide = text_width(shown.text, shown.size)
+    left = shown.x - wide * (shown.align == "right")
+    assert -plot.left <= left <= left + wide <= plot.width + plot.right
+    assert "…" in shown.text or shown.text == name
+
+
+def test_ranges_with_several_levels_stand_so_that_each_has_its_name() -> None:
+    levels = (Trace(f"Level {at}", "rule", (ChartPoint(0.0, at),), None) for at in (30.0, 32.0))
+    assert not Plot(Chart((floating("A", [(8, 37), (30, 95), None]), *levels), WORKLOADS, "x"), 400, 240).flat
 
 
 def test_a_few_bars_are_no_slabs() -> None:
