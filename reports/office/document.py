@@ -523,6 +523,7 @@ class _Writer:
                 content = self.brief.converter.png(svg, width.inches * _DPI / size[0])
             except NotDrawn as error:
                 self.brief.faults.append(f"figure {block.number} is missing from the file for Word: {error}")
+                self.add_runs(place, runs_of(self.words["undrawn_figure"].format(reason=error)))
                 continue
             add_picture(place, content, width, f"{self.words['figure']} {block.number}", block.alt)
 

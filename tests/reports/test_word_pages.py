@@ -1,11 +1,33 @@
-"""Figures of a document for Word are as high as fills its pages, by an estimate."""
+"""Tests the pages of a document for Word: the heights of its figures, its sections, and what it says in place of a
+figure."""
 
 from __future__ import annotations
 
+import io
+from typing import Any
+
 import docx
 import pytest
+from docx.oxml.ns import qn
+from docx.text.paragraph import Paragraph
 
+from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.office.document import written
+from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.word_pages import Drawn, shares_of
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
+from tests.reports import briefs
+from tests.support.drawn_once import CONVERTER
+
+
+def letter(converter: Converter = CONVERTER) -> Any:
+    """Write the brief of the quickstart example as a document."""
+    world, report = briefs.quickstart()
+    report = report.model_copy(update={"disclosure": "separate"})
+    plan, store, words = world.plan(report), world.store(), CATALOGUES["en"]
+    view = build(plan, store, report, words)
+    return docx.Document(io.BytesIO(written(HandOver(view, plan, report, words, store, converter))))
 
 
 @pytest.mark.parametrize(
@@ -23,3 +45,12 @@ def test_a_figure_is_as_high_as_fills_the_pages(lines: int, least: float, low: f
         made.add_paragraph(f"Line {at}").paragraph_format.space_after = 0
     (share,) = shares_of(made, [Drawn(place, "figure-1", 160.0)], least).values()
     assert low <= share <= high
+
+
+def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
+    made = letter(Converter(("false",)))
+    said = [Paragraph(each, made).text for each in made.element.body.iter(qn("w:p"))]
+    captions = [text for text in said if text.startswith("Figure ")]
+    reasons = [text for text in said if text.startswith("This figure")]
+    assert reasons == ["This figure could not be drawn: the chart converter ended with code 1."] * len(captions)
+    assert captions
