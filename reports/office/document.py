@@ -225,7 +225,8 @@ class _Writer:
 
     def end_section(self) -> Any:
         """End a part of the document that has columns of its own, and return its properties."""
-        self.document.add_section(WD_SECTION.CONTINUOUS)
+        following = self.document.add_section(WD_SECTION.CONTINUOUS)
+        following.different_first_page_header_footer = False  # or Word leaves out the header there, too
         carrier = self.document.element.body.xpath("./w:p[w:pPr/w:sectPr]")[-1]
         made = Paragraph(carrier, self.document._body)
         made.style = self.document.styles["Brief Figure"]

@@ -54,3 +54,12 @@ def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
     reasons = [text for text in said if text.startswith("This figure")]
     assert reasons == ["This figure could not be drawn: the chart converter ended with code 1."] * len(captions)
     assert captions
+
+
+def test_method_and_limits_are_in_columns_and_only_the_first_page_has_no_header() -> None:
+    made = letter()
+    columns = [each._sectPr.find(qn("w:cols")).get(qn("w:num"), "1") for each in made.sections]
+    assert columns == ["1", "2", "1"]
+    (second,) = (each.text for each in made.paragraphs if each._p.xpath("./w:r/w:br[@w:type='column']"))
+    assert second.strip() == "Limits"
+    assert [each.different_first_page_header_footer for each in made.sections] == [True, False, False]
