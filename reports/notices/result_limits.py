@@ -205,17 +205,22 @@ def _processors(hosts: Collection[str], results: Results) -> int:
 
 
 def _crowded(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for loads with more threads than their load generator's host has processors."""
-    crowded: dict[int, float] = {}
-    threads = {cell.cell_id: cell.threads for cell in results.cells if cell.status == "ok" and cell.threads}
-    for cell in results.plan.cells:
-        processors = _processors(cell.load_hosts, results)
-        if 0 < processors * len(cell.load_hosts) < threads.get(cell.id, 0):
-            crowded[processors] = max(threads[cell.id], crowded.get(processors, 0))
-    if crowded and not is_imported(results):
-        processors, most = min(crowded), max(crowded.values())
-        holes = {"threads": fixed(most, 0), "processors": fixed(processors, 0)}
-        short, full = (results.words[key].format(**holes) for key in ("l_crowded", "l_crowded_full"))
+    """Yield a limit for load generators with more threads than their hosts have processors. It names the most threads
+    for each processor that one of them had."""
+    if is_imported(results):
+        return
+    threads = {cell.cell_id: int(cell.threads) for cell in results.cells if cell.status == "ok" and cell.threads}
+    loads = [
+        (p.share_of(threads[cell.id], part, len(cell.load_hosts)), host)
+        for cell in results.plan.cells
+        if cell.id in threads
+        for part, host in enumerate(cell.load_hosts)
+    ]
+    processors = {host: _processors({host}, results) for _, host in loads}
+    if crowded := [(own, processors[host]) for own, host in loads if 0 < processors[host] < own]:
+        most, shared = max(crowded, key=lambda pair: (pair[0] / pair[1], pair))
+        holes = {"threads": fixed(most, 0), "processors": fixed(shared, 0)}
+        short, full = (counted(results.words, key, shared, **holes) for key in ("l_crowded", "l_crowded_full"))
         yield ResultLimit(short, full)
 
 

@@ -192,6 +192,28 @@ def test_more_threads_than_processors_are_a_limit_of_latency() -> None:
         assert found == [short] * said
 
 
+@pytest.mark.parametrize(
+    ("hosts", "said"),
+    [
+        ({2: ("small",), 4: ("large",)}, "2 threads on one processor"),  # and not 4 threads on 1
+        ({4: ("large", "medium")}, ""),  # 2 threads on each
+        ({4: ("large", "small")}, "2 threads on one processor"),
+    ],
+)
+def test_threads_are_counted_beside_the_processors_of_their_own_host(
+    hosts: dict[int, tuple[str, ...]], said: str
+) -> None:
+    plan, sizes = world().plan(), {"small": 1, "medium": 2, "large": 3}
+    cells = [cell.model_copy(update={"load_hosts": hosts.get(cell.threads or 0, ("idle",))}) for cell in plan.cells]
+    facts = [
+        s.FactRow(w.RUN, "host", None, host, "threads", str(size), None, "observed") for host, size in sizes.items()
+    ]
+    found = limits_of(plan.model_copy(update={"cells": tuple(cells)}), [*clean(world()), *facts])
+    assert [limit.short for limit in found] == [f"up to {said}: latency can include the wait for a processor"] * bool(
+        said
+    )
+
+
 def test_the_example_of_busy_cells_does_not_depend_on_the_order_of_their_notes() -> None:
     texts = [say.busy_meanwhile(host="local", cell=f"c{n}", amount=figure(1.5, ".1f")) for n in range(8)]
     notes = [s.NoteRow(w.RUN, world().cell_id("disk", "a", 4), "warning", text, "run") for text in texts]
