@@ -285,7 +285,7 @@ def warn_of_busy_hosts(sides: Sequence[Contender], names: str) -> Iterator[str]:
     found = []
     for side, name in zip(sides, names, strict=True):
         cells = read_other_work(side.store, side.condition)
-        if busy := [cores for _, cores in cells if cores is not None]:
+        if busy := [max(hosts.values()) for hosts in cells.values() if hosts]:
             found.append(say.busy_side(name=name, n=len(busy), total=len(cells), most=figure(max(busy), ".1f")))
     if found:
         yield say.busy_sides(said=listed(found))

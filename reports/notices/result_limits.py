@@ -5,7 +5,7 @@ The brief states each limit in few words, and the disclosure states it in full.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -27,6 +27,9 @@ REHEARSED_S = 60.0
 """If each point was measured once and for less than this many seconds, the run is a rehearsal."""
 STILL_GAINS = 1.10
 """If a ramp's last point is this many times as high as the point before, it does not count as the peak."""
+
+_PROCESSORS = ("usable_threads", "threads", "cores")
+"""The facts on the number of a host's processors. The first known one limits the host most."""
 
 
 class ResultLimit(NamedTuple):
@@ -175,33 +178,33 @@ def _other_work(results: Results) -> Iterator[ResultLimit]:
 
     A load generator on a server's machine cannot be judged, because it is unknown how much of the load is the server's.
     """
-    rows = read_other_work(results.store)
-    busy = [cores for _, cores in rows if cores is not None]
+    found = read_other_work(results.store)
+    busy = [hosts for hosts in found.values() if hosts]
     if not busy:
         return
     unjudged = {cell.id for cell in results.plan.cells if _shares_hosts(cell, results.plan)}
-    unjudged_count = sum(cell in unjudged and cores is None for cell, cores in rows)
+    unjudged_count = sum(cell in unjudged and not hosts for cell, hosts in found.items())
     words, cells = results.words, len(busy)
-    which = some_of(words, cells, len(rows) - unjudged_count, "judged" if unjudged_count else "measurement")
-    processors = _processors({host for cell in results.plan.cells for host in cell.load_hosts}, results)
-    ends = dict.fromkeys(fixed(cores, 1) for cores in (min(busy), max(busy)))
-    holes = {"which": which, "amount": words["to"].join(ends), "most": fixed(max(busy), 1), "processors": processors}
+    which = some_of(words, cells, len(found) - unjudged_count, "judged" if unjudged_count else "measurement")
+    sizes = {host: _processors(host, results) for hosts in busy for host in hosts}
+    processors = min(sizes.values()) if len({*sizes.values()}) == 1 else 0  # several sizes: none is named
+    is_much = any(0 < sizes[host] < cores / MUCH_OTHER_WORK for hosts in busy for host, cores in hosts.items())
+    amounts = [max(hosts.values()) for hosts in busy]
+    ends = dict.fromkeys(fixed(cores, 1) for cores in (min(amounts), max(amounts)))
+    holes = {"which": which, "amount": words["to"].join(ends), "most": fixed(max(amounts), 1), "processors": processors}
     key = "l_other_work" if processors else "l_other_work_of_unknown"
     short, full = words[key].format(**holes), counted(words, "l_other_work_full", cells, **holes)
     if unjudged_count:
         short += counted(words, "l_other_work_unjudged", unjudged_count)
         full += " " + counted(words, "l_other_work_unjudged_full", unjudged_count)
-    yield ResultLimit(short, full, is_grave=0 < processors < max(busy) / MUCH_OTHER_WORK)
+    yield ResultLimit(short, full, is_grave=is_much)
 
 
-def _processors(hosts: Collection[str], results: Results) -> int:
-    """Return the number of processors of the smallest of these hosts, or 0 if the number was not observed."""
-    known: dict[str, int] = {}
-    for name in ("cores", "threads", "usable_threads"):  # what limits a host most comes last
-        for fact in results.observed:
-            if fact.kind == "host" and fact.name == name and fact.node in hosts and fact.value.isdigit():
-                known[str(fact.node)] = int(fact.value)
-    return min(known.values(), default=0)
+def _processors(host: str, results: Results) -> int:
+    """Return the number of a host's processors, or 0 if the number was not observed."""
+    of_host = [fact for fact in results.observed if (fact.kind, fact.node) == ("host", host) and fact.value.isdecimal()]
+    known = {fact.name: int(fact.value) for fact in of_host if fact.name in _PROCESSORS}
+    return next((known[name] for name in _PROCESSORS if name in known), 0)
 
 
 def _crowded(results: Results) -> Iterator[ResultLimit]:
@@ -216,7 +219,7 @@ def _crowded(results: Results) -> Iterator[ResultLimit]:
         if cell.id in threads
         for part, host in enumerate(cell.load_hosts)
     ]
-    processors = {host: _processors({host}, results) for _, host in loads}
+    processors = {host: _processors(host, results) for _, host in loads}
     if crowded := [(own, processors[host]) for own, host in loads if 0 < processors[host] < own]:
         most, shared = max(crowded, key=lambda pair: (pair[0] / pair[1], pair))
         holes = {"threads": fixed(most, 0), "processors": fixed(shared, 0)}

@@ -99,18 +99,24 @@ def patchy(store: Answering) -> list[Patchy]:
     ]
 
 
-def read_other_work(store: Answering, condition: str = "true") -> list[tuple[str, float | None]]:
-    """For each measured cell, return its id and how many cores other programs used on the hosts of its load generators.
+def read_other_work(store: Answering, condition: str = "true") -> dict[str, dict[str, float]]:
+    """For each measured cell, return how many cores other programs used on average on the hosts of its load generators.
 
-    The number is the highest average among these hosts, or None if it was small or could not be judged. `condition` is
-    an SQL condition on the rows `c` of cells.
+    A host is left out if the number was small or could not be judged. `condition` is an SQL condition on the rows `c`
+    of cells.
     """
     rows = store.sql(
-        "SELECT c.cell_id, (SELECT max((message::JSON ->> '$.args.amount.value')::DOUBLE) FROM main.notes AS n "  # noqa: S608  # a condition of our own
-        "JOIN main.sentences USING (run_id, text) WHERE n.cell_id = c.cell_id AND code = 'busy_meanwhile') "
-        f"FROM {at_levels('cells')} AS c WHERE status = 'ok' AND {condition}"
+        "SELECT c.cell_id, host, max(cores) FROM "  # noqa: S608  # a condition of our own
+        f"{at_levels('cells')} AS c LEFT JOIN (SELECT n.cell_id AS of_cell, message::JSON ->> '$.args.host' AS host, "
+        "(message::JSON ->> '$.args.amount.value')::DOUBLE AS cores FROM main.notes AS n "
+        "JOIN main.sentences USING (run_id, text) WHERE code = 'busy_meanwhile') ON of_cell = c.cell_id "
+        f"WHERE status = 'ok' AND {condition} GROUP BY ALL ORDER BY ALL"
     ).rows
-    return [(cell, cores) for cell, cores in rows]
+    found: dict[str, dict[str, float]] = {cell: {} for cell, _, _ in rows}
+    for cell, host, cores in rows:
+        if cores is not None:
+            found[cell][host] = cores
+    return found
 
 
 class _Counted(NamedTuple):

@@ -184,6 +184,28 @@ def test_other_work_on_a_host_is_reported_with_its_size_and_what_could_not_be_ju
         assert limit.is_grave == is_much
 
 
+@pytest.mark.parametrize(
+    ("busy", "twin", "said", "is_much"),
+    [(8, 8, "1.9 of 8 processors", False), (8, 2, "1.9 processors", True), (6, 6, "1.9 of 6 processors", True)],
+)
+def test_other_work_is_held_against_the_processors_of_its_own_host(
+    busy: int, twin: int, said: str, is_much: bool
+) -> None:
+    sizes = {"idle": 2, "busy": busy, "twin": twin}
+    plan = world().plan()
+    cells = tuple(cell.model_copy(update={"load_hosts": tuple(sizes), "threads": 1}) for cell in plan.cells)
+    rows = [s.FactRow(w.RUN, "host", None, host, "threads", str(n), None, "observed") for host, n in sizes.items()]
+    notes = [
+        s.NoteRow(
+            w.RUN, cells[0].id, "warning", say.busy_meanwhile(host=host, cell="c", amount=figure(n, ".1f")), "run"
+        )
+        for host, n in (("busy", 1.9), ("twin", 0.6))
+    ]
+    (limit,) = limits_of(plan.model_copy(update={"cells": cells}), [*clean(world()), *rows, *notes])
+    assert limit.short == f"other work took {said} in one of 6 measurements"
+    assert limit.is_grave == is_much
+
+
 def test_more_threads_than_processors_are_a_limit_of_latency() -> None:
     for processors, said in ((2, True), (4, False)):
         fact = s.FactRow(w.RUN, "host", None, "local", "usable_threads", str(processors), None, "observed")
