@@ -9,7 +9,9 @@ from markupsafe import Markup
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.plan import Report
+from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import Item, ReportView
+from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import time_of
 from benchbrief.reports.office.rich_text import Paragraph, joined, paragraphs, runs_of
 from benchbrief.reports.text.html_markup import code_in_backticks, writable
@@ -78,9 +80,19 @@ class Chapter:
         return tuple(Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
 
 
-def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
+def code_of(brief: HandOver, program: str) -> bytes:
+    """Return the drawing of the code that leads to the disclosure, or nothing if there is none."""
+    other = brief.view.companion
+    try:
+        return brief.converter.png(str(other.qr), 12.0) if other and other.qr else b""
+    except NotDrawn as error:
+        brief.faults.append(f"the code of the disclosure is missing from the file for {program}: {error}")
+        return b""
+
+
+def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> Iterator[Chapter]:
     """Yield the method, and then the limits, with references to the disclosure and to the command that measures
-    again."""
+    again. If the file shows the disclosure's code (`coded`), they say where the code leads."""
     if view.method and view.method.items:
         yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
     items = []
@@ -89,7 +101,8 @@ def endings_of(view: ReportView, words: Words) -> Iterator[Chapter]:
         items.append(Item("", f"`{other.file}`{words['companion_digest'].format(digest=other.digest)}"))
         if other.address:
             items.append(Item("", Markup('<a href="{0}">{0}</a>').format(other.address)))
-        items.append(Item("", words["companion_leads" if other.address else "companion_holds"]))
+        if coded:
+            items.append(Item("", words["companion_leads" if other.address else "companion_holds"]))
     if view.repeat:
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:

@@ -43,7 +43,7 @@ from benchbrief.reports.data.view_model import (
     TableView,
     TextView,
 )
-from benchbrief.reports.office.brief_frame import Chapter, Front, endings_of, front_of, properties_of, said_of
+from benchbrief.reports.office.brief_frame import Chapter, Front, code_of, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled
 from benchbrief.reports.office.rich_text import Paragraph as Said
@@ -200,10 +200,12 @@ class _Writer:
         self.write_blocks(blocks)
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
-        chapters = list(endings_of(view, self.words)) if view.disclosed else []
+        code = code_of(self.brief, "Word")
+        chapters = list(endings_of(view, self.words, coded=bool(code))) if view.disclosed else []
         with self.columns() if len(chapters) > 1 and not self.brief.template else nullcontext():
             for chapter in chapters:
-                self.write_chapter(chapter, last=chapter is chapters[-1])
+                last = chapter is chapters[-1]
+                self.write_chapter(chapter, code if last else b"", last=last)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
         self.draw_figures()
 
@@ -279,14 +281,13 @@ class _Writer:
             line = self.paragraph("Brief Limits", (*each.runs[:-1], before))
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
-    def write_chapter(self, chapter: Chapter, *, last: bool) -> None:
-        """Write a part of the ending. The disclosure's code is placed beside the text that names the disclosure, or
+    def write_chapter(self, chapter: Chapter, code: bytes, *, last: bool) -> None:
+        """Write a part of the ending. The disclosure's `code` is placed beside the text that names the disclosure, or
         above it in a column. A short part is not divided by the end of a page, and the legal lines stay on the page of
         the `last` one."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
-        code = self.code_of(chapter)
         whole = len(chapter.said) <= _KEPT_ROWS
         said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
         in_column = self.width < self.text_width
@@ -298,19 +299,6 @@ class _Writer:
             said = []
         if said:
             said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
-
-    def code_of(self, chapter: Chapter) -> bytes:
-        """Return the drawing of the code that leads to the disclosure. If this part does not name the disclosure,
-        return nothing."""
-        other = self.view.companion
-        named = any(item.term == self.words["full_disclosure"] for item in chapter.items)
-        if other is None or not other.qr or not named:
-            return b""
-        try:
-            return self.brief.converter.png(str(other.qr), 12.0)
-        except NotDrawn as error:
-            self.brief.faults.append(f"the code of the disclosure is missing from the file for Word: {error}")
-            return b""
 
     def write_coded(self, chapter: Chapter, code: bytes) -> None:
         """Write the lines of a part beside the code of the disclosure."""

@@ -12,13 +12,12 @@ from markupsafe import escape
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.svg_converter import NotDrawn
 from benchbrief.reports.data.view_model import (
     FormulaView,
     TableView,
     figures_of,
 )
-from benchbrief.reports.office.brief_frame import endings_of, front_of, properties_of, said_of
+from benchbrief.reports.office.brief_frame import code_of, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.rich_text import Paragraph, paragraphs
@@ -120,13 +119,14 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         whole = self.masters.content
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
         small = height_of_all(legal, whole.width, LEAST_PT) + 2 * AIR if legal else 0.0
-        chapters = list(endings_of(view, self.words)) if view.disclosed else []
+        code = code_of(self.brief, "PowerPoint") if view.limits else b""
+        chapters = list(endings_of(view, self.words, coded=bool(code))) if view.disclosed else []
         method = chapters.pop(0) if chapters and view.method and view.method.items else None
         self.write_method(Topic(method.head, method.said) if method else None, facts, tables)
         self.used = math.inf
         for limits in chapters:
             disclosure = said_of(limits.items, self.words["colon"]) if limits.numbered else []
-            foot = self.height_of_disclosure(disclosure, whole.width)
+            foot = self.height_of_disclosure(disclosure, code, whole.width)
             self.slide_of_limits = len(self.masters.presentation.slides) + 1 if limits.numbered else 0
             said = limits.said_alone if limits.numbered else limits.said
             self.flow(limits.head, said, _LIMITS_PT, spare=small + foot)
@@ -135,38 +135,27 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
                 self.used = 0.0
             top = max(self.used, self.content.height - small - foot) if self.used else 0.0
             self.used = top + foot
-            self.write_disclosed(disclosure, replace(self.content.below(top), height=foot))
+            self.write_disclosed(disclosure, code, replace(self.content.below(top), height=foot))
         self.write_legal(legal, small - 2 * AIR)
 
-    def height_of_disclosure(self, said: Sequence[Paragraph], width: float) -> float:
+    def height_of_disclosure(self, said: Sequence[Paragraph], code: bytes, width: float) -> float:
         """Return the height of the texts about the disclosure, which are beside its code, including the space above
         them."""
-        code = _CODE if self.view.companion and self.view.companion.qr else 0.0
-        beside = width - (code + 2 * AIR if code else 0.0)
-        return max(code, height_of_all(said, beside, TEXT_PT)) + 2 * AIR if said else 0.0
+        size = _CODE if code else 0.0
+        beside = width - (size + 2 * AIR if code else 0.0)
+        return max(size, height_of_all(said, beside, TEXT_PT)) + 2 * AIR if said else 0.0
 
-    def write_disclosed(self, said: Sequence[Paragraph], area: Area) -> None:
+    def write_disclosed(self, said: Sequence[Paragraph], code: bytes, area: Area) -> None:
         """Write where the disclosure is and how to measure again. The code that links to the disclosure is at the
         right."""
-        has_code = bool(self.view.companion and self.view.companion.qr)
-        inner = replace(area.below(2 * AIR), width=area.width - (_CODE + 2 * AIR) * has_code)
+        inner = replace(area.below(2 * AIR), width=area.width - (_CODE + 2 * AIR) * bool(code))
         self.put(said, inner, TEXT_PT)
-        if said and has_code:
-            self.add_code(area.left + area.width - _CODE, inner.top)
-
-    def add_code(self, left: float, top: float) -> None:
-        """Add the code that links to the disclosure."""
         other = self.view.companion
-        if other is None:
-            return
-        try:
-            content = self.brief.converter.png(str(other.qr), 12.0)
-        except NotDrawn as error:
-            self.brief.faults.append(f"the code of the disclosure is missing from the file for PowerPoint: {error}")
-            return
-        picture = self.slide.shapes.add_picture(io.BytesIO(content), Pt(left), Pt(top), Pt(_CODE), Pt(_CODE))
-        picture.name = f"{self.words['scan']} (QR)"
-        picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
+        if said and other and code:
+            left = Pt(area.left + area.width - _CODE)
+            picture = self.slide.shapes.add_picture(io.BytesIO(code), left, Pt(inner.top), Pt(_CODE), Pt(_CODE))
+            picture.name = f"{self.words['scan']} (QR)"
+            picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))
 
     def write_legal(self, said: Sequence[Paragraph], height: float) -> None:
         """Write the small print at the foot of the last slide or, if there is no room, on a slide of its own."""

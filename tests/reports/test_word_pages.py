@@ -4,6 +4,7 @@ figure."""
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import docx
@@ -15,6 +16,7 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.office.document import written
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.word_pages import Drawn, shares_of
+from benchbrief.reports.render.companion import companion_of
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import briefs
@@ -26,7 +28,7 @@ def letter(converter: Converter = CONVERTER) -> Any:
     world, report = briefs.quickstart()
     report = report.model_copy(update={"disclosure": "separate"})
     plan, store, words = world.plan(report), world.store(), CATALOGUES["en"]
-    view = build(plan, store, report, words)
+    view = replace(build(plan, store, report, words), companion=companion_of("disclosure.pdf", b"pdf", ""))
     return docx.Document(io.BytesIO(written(HandOver(view, plan, report, words, store, converter))))
 
 
@@ -54,10 +56,12 @@ def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
     reasons = [text for text in said if text.startswith("This figure")]
     assert reasons == ["This figure could not be drawn: the chart converter ended with code 1."] * len(captions)
     assert captions
+    assert not [text for text in said if text.startswith("The code")], "it was not drawn, either"
 
 
 def test_method_and_limits_are_in_columns_and_only_the_first_page_has_no_header() -> None:
     made = letter()
+    assert [each.text for each in made.paragraphs if each.text.startswith("The code holds")]
     columns = [each._sectPr.find(qn("w:cols")).get(qn("w:num"), "1") for each in made.sections]
     assert columns == ["1", "2", "1"]
     (second,) = (each.text for each in made.paragraphs if each._p.xpath("./w:r/w:br[@w:type='column']"))
