@@ -46,6 +46,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.office.brief_frame import Chapter, Front, code_of, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled
+from benchbrief.reports.office.prose_tables import with_tables
 from benchbrief.reports.office.rich_text import Paragraph as Said
 from benchbrief.reports.office.rich_text import Run, closed, joined, note_runs, paragraphs, runs_of
 from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
@@ -197,7 +198,7 @@ class _Writer:
         if headline:
             self.write_headline(headline)
         self.write_limits(front.warnings)
-        self.write_blocks(blocks)
+        self.write_blocks(with_tables(blocks))
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         code = code_of(self.brief, "Word")
@@ -435,7 +436,8 @@ class _Writer:
     def write_table(self, block: TableView) -> None:
         unit = f" ({block.unit})" if block.unit else ""
         title = Markup("{}{}").format(block.title_html or block.title, unit)
-        self.caption("table", block.number, title, block.marks)
+        if block.number:  # a table in a text has none
+            self.caption("table", block.number, title, block.marks)
         below = [text for text in (block.heat, block.compared, code_in_backticks(block.note or "")) if text]
         self.write_grid(grid_of(block), noted=bool(below or block.notes))
         for text in below:

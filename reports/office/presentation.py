@@ -20,6 +20,7 @@ from benchbrief.reports.data.view_model import (
 from benchbrief.reports.office.brief_frame import code_of, endings_of, front_of, properties_of, said_of
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
+from benchbrief.reports.office.prose_tables import with_tables
 from benchbrief.reports.office.rich_text import Paragraph, paragraphs
 from benchbrief.reports.office.slide_blocks import with_unit
 from benchbrief.reports.office.slide_cover import CoverWriter
@@ -76,7 +77,7 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.flow(self.words["limits"], front.warnings)
         facts: list[Topic] = []
         tables: list[Slide] = []
-        for slide in self.with_examples(single_slides_of(blocks)):
+        for slide in self.with_examples(single_slides_of(with_tables(blocks))):
             topic = self.topic_of(slide)
             if topic and topic.is_facts:
                 facts.append(topic)
