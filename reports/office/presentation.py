@@ -104,10 +104,11 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.flow(head, texts)
             texts = []
         match slide.blocks:
-            case (TableView() as table, *formulas) if formulas:
-                examples = [each for each in formulas if isinstance(each, FormulaView)]
-                self.write_with_examples(with_unit(head, table), table, examples, after)
-                return
+            case (TableView() as table, *others) if others:
+                examples = [each for each in others if isinstance(each, FormulaView)]
+                if len(examples) == len(others):
+                    self.write_with_examples(with_unit(head, table), table, examples, after)
+                    return
         for block in slide.blocks:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
             self.write_block(with_unit(claim, block), block, texts, after)
