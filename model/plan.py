@@ -969,8 +969,8 @@ class Series(Node):
 
     @property
     def is_ideal(self) -> bool:
-        """Return whether nothing in the series is measured, since it is drawn only for comparison."""
-        return self.dashed and self.query.reads == ()
+        """Return whether the series is a broken line of nothing measured, drawn only for comparison. Bars are not."""
+        return self.dashed and self.query.reads == () and self.mark not in ("bar", "range")
 
 
 class PointNote(Node):

@@ -106,7 +106,7 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
                         at, ink = y(point.y) + (6 if point.y < 0 else -6), INK
                         middle = (first + last - _RING) / 2
                     elif spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
-                        at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_on(trace.paint)
+                        at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_within(trace, point)
                     else:
                         above, ink = 10 if spread else 6, INK
                         at = y(min(point.extent)) + above if point.y < 0 else y(max(point.extent)) - above
@@ -132,8 +132,13 @@ def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
     return min(length, *spread) > room
 
 
+def ink_within(trace: Trace, point: ChartPoint) -> str:
+    """Return the colour of a number within a bar."""
+    return INK if trace.is_pale(point) else ink_on(trace.paint)
+
+
 def ink_on(paint: str) -> str:
-    """Return the colour of a number on a bar."""
+    """Return the colour of a number on a full colour."""
     return PAPER if contrast_on_white(paint) >= _LEAST_CONTRAST else INK
 
 

@@ -142,7 +142,7 @@ def _findings(drawn: Sequence[DrawnSeries], words: Words) -> list[str]:
     lines = [d for d in drawn if d.on_axis and d.trace.mark != "range"]
     groups: dict[tuple[bool, str], list[DrawnSeries]] = {}
     for d in lines:
-        if not d.trace.dashed:
+        if not d.trace.is_reference:
             groups.setdefault((d.trace.right, d.label), []).append(d)
     found = []
     for (_, label), compared in groups.items():
@@ -515,8 +515,9 @@ def finished(
     for text in explained:
         remarks.notes[text] = None
     keys = [_key_of_points(charts, x_dim, results.words)] if curve and x_dim else []
-    if any(point.worse for d in scaled for point in d.trace.points):
-        keys = [results.words["pale_bars"]]
+    if any(point.worse for d in scaled if not d.trace.dashed for point in d.trace.points):
+        are_apart = any(d.trace.dashed and d.trace.stands_in_slot for d in scaled)
+        keys = [results.words["pale_bars_unbroken" if are_apart else "pale_bars"]]
     if remarks.rings:
         keys.append(results.words["repeats_drawn" if remarks.rings_of_points else "repeats_reduced"])
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured

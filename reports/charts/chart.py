@@ -128,6 +128,15 @@ class Trace:
         return self.mark in ("bar", "range")
 
     @property
+    def is_reference(self) -> bool:
+        """Whether the series is a broken line to compare others with. Bars in a broken line are values like others."""
+        return self.dashed and not self.stands_in_slot
+
+    def is_pale(self, point: ChartPoint) -> bool:
+        """Whether a point's bar is pale, because the author set its series apart or it is a change for the worse."""
+        return self.dashed or point.worse
+
+    @property
     def whole(self) -> bool:
         """Whether the values are written without decimals even if another series has decimals, such as 3 nodes next to
         4.74."""

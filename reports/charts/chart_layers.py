@@ -108,7 +108,7 @@ def _layers(panel: Panel) -> list[Layer]:
                 drawn += _named(_bar(plot, trace, x, y, low), series)
             elif trace.mark == "range":
                 boxes = [(bar.left, bar.top, bar.right, bar.bottom) for bar in floating_bars(plot, trace)]
-                drawn += [*_named([_rectangles(boxes, trace.paint)], series), _empty(x, y)]
+                drawn += [*_named([_rectangles(boxes, _bar_look(trace))], series), _empty(x, y)]
             elif trace.mark == "bracket":
                 drawn += _named(_bracket(plot, trace), series)
             elif trace.mark in ("line", "curve", "slope"):
@@ -141,10 +141,9 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
             boxes = list(rectangles(plot, trace))
-            look = {**_pale(trace.paint), "strokeDash": list(DASHED)} if trace.dashed else None
-            drawn = [_rectangles([box for point, box in boxes if not point.worse], trace.paint, look)]
-            if pale := [box for point, box in boxes if point.worse]:
-                drawn.append(_rectangles(pale, trace.paint, _pale(trace.paint)))
+            drawn = [_rectangles([box for point, box in boxes if not point.worse], _bar_look(trace))]
+            if worse := [box for point, box in boxes if point.worse]:
+                drawn.append(_rectangles(worse, _bar_look(trace, worse=True)))
             ends = [
                 {"x": value(point.low), "x2": value(point.high), "y": (box[1] + box[3]) / 2}
                 for point, box in rectangles(plot, trace)
@@ -209,7 +208,7 @@ def _paper(texts: Sequence[ChartText], over: Sequence[Bracket] = ()) -> list[Lay
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
         left = text.x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[text.align]
         rows.append((left - 2, text.y - text.size / 2 - 1, left + width + 2, text.y + text.size / 2 + 1))
-    return [_rectangles(rows, PAPER)] if rows else []
+    return [_rectangles(rows, {"color": PAPER})] if rows else []
 
 
 def _empty(x: Encoding, y: Encoding) -> Layer:
@@ -400,10 +399,9 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
     scale = {"domain": [str(i) for i in range(of)], "paddingInner": BAR_GAP}
     at = {"x": x, "y": y, "xOffset": {"field": "series", "type": "nominal", "scale": scale}}
-    look = {**_pale(trace.paint), "strokeDash": list(DASHED)} if trace.dashed else {"color": trace.paint}
-    layers = [_layer([row for row in rows if not row["worse"]], "bar", look, at)]
-    if pale := [row for row in rows if row["worse"]]:
-        layers.append(_layer(pale, "bar", _pale(trace.paint), at))
+    layers = [_layer([row for row in rows if not row["worse"]], "bar", _bar_look(trace), at)]
+    if worse := [row for row in rows if row["worse"]]:
+        layers.append(_layer(worse, "bar", _bar_look(trace, worse=True), at))
     if any(row["low"] is not None for row in rows):
         layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
     rings = [
@@ -415,17 +413,19 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     return layers
 
 
-def _pale(color: str) -> dict[str, Any]:
-    return {"fill": color, "fillOpacity": 0.2, "stroke": color, "strokeWidth": 1.2}
+def _bar_look(trace: Trace, *, worse: bool = False) -> dict[str, Any]:
+    """Return the look of a series' bars, or of those that are a change for the worse."""
+    if not (trace.dashed or worse):
+        return {"color": trace.paint}
+    outline = {"stroke": trace.paint, "strokeWidth": 1.2, **({"strokeDash": list(DASHED)} if trace.dashed else {})}
+    return {"fill": trace.paint, "fillOpacity": 0.2, **outline}
 
 
-def _rectangles(
-    boxes: Sequence[tuple[float, float, float, float]], color: str, look: Mapping[str, Any] | None = None
-) -> Layer:
+def _rectangles(boxes: Sequence[tuple[float, float, float, float]], look: Mapping[str, Any]) -> Layer:
     """Return rectangles given by their left, top, right and bottom edges in pixels."""
     rows = [dict(zip(("x", "y", "x2", "y2"), box, strict=True)) for box in boxes]
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    return _layer(rows, "rect", {**(look or {"color": color}), "cornerRadius": 2}, {**_PIXELS, **ends})
+    return _layer(rows, "rect", {**look, "cornerRadius": 2}, {**_PIXELS, **ends})
 
 
 def _from(low: Encoding) -> Encoding:
@@ -492,8 +492,7 @@ def _legend_sample(item: LegendItem) -> list[Layer]:
         ]
     if trace.stands_in_slot:
         ends = {"y": {"value": item.y - 5}, "x2": {"value": item.x + 12}, "y2": {"value": item.y + 5}}
-        look = _pale(trace.paint) if trace.dashed else {"color": trace.paint}
-        return [_layer([{}], "rect", look, {"x": x, **ends})]
+        return [_layer([{}], "rect", _bar_look(trace), {"x": x, **ends})]
     look = {"color": trace.paint, "strokeWidth": 2, "strokeDash": list(trace.dash)}
     line = _layer([{}], "rule", look, {"x": x, "x2": {"value": item.x + 18}, "y": y})
     sample = [] if trace.loose else [line]

@@ -84,7 +84,7 @@ def message(
 ) -> tuple[str, Sequence[str]]:
     """Return what the figure shows, in up to 90 columns, and the footnotes that explain its words. The message is "" if
     nothing can be said. `numeric` means that the x axis has numbers in order."""
-    shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.dashed]
+    shown = [d for d in drawn if d.has_values and d.trace.mark in _SAID and not d.trace.is_reference]
     if _is_unmetered(shown, results) or any(d.trace.mark == "bracket" for d in drawn):
         return _NOTHING  # brackets already show the differences
     if not shown or any(detail.mark for d in shown for detail in d.details):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.bar_marks import ink_on, stands_at_foot
+from benchbrief.reports.charts.bar_marks import ink_within, stands_at_foot
 from benchbrief.reports.charts.chart import INK, SOFT, TEXT, ChartPoint, Trace, text_width
 from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, darken_for_text, shorten
 
@@ -89,7 +89,7 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
                     right - left, [abs(value(v) - value(0.0)) for v in point.spread], room
                 ):
                     ink, x, align = (
-                        ink_on(trace.paint),
+                        ink_within(trace, point),
                         value(0.0) + (-4 if below_zero else 4),
                         "right" if below_zero else "left",
                     )

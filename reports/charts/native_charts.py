@@ -38,7 +38,9 @@ def _native(chart: Chart, axis: Ticks) -> NativeChart:
     on_slides = not chart.notes and all(
         series and _is_plain(trace, categories) for trace, series in made if trace.mark != "bracket"
     )
-    has_more = any(series and (series.mark in ("bracket", "range") or series.worse) for _, series in made)
+    has_more = any(
+        series and (series.mark in ("bracket", "range") or series.is_pale or series.worse) for _, series in made
+    )
     return NativeChart(
         heading=chart.heading,
         x_title=chart.x.written_title,

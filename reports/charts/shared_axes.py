@@ -34,7 +34,7 @@ def _measures(sketch: Sketch) -> object:
     drawn = {
         (d.label.partition(comma)[0], d.series.query.unit, d.trace.mark, d.trace.right, d.series.x_dim)
         for d in sketch.drawn
-        if d.on_axis and not d.trace.dashed
+        if d.on_axis and not d.trace.is_reference
     }
     return frozenset(drawn), figure.log_x, sketch.log_y, sketch.log_y_right, figure.panel_dim
 

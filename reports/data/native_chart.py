@@ -33,6 +33,11 @@ class NativeSeries:
     """The bars that are drawn pale because they are changes for the worse. Empty if there are none."""
 
     @property
+    def is_pale(self) -> bool:
+        """Whether all bars are pale in a broken line."""
+        return self.mark in ("bar", "range") and self.dashed
+
+    @property
     def is_level(self) -> bool:
         """Whether the series is a line at one height across all categories, such as a limit."""
         return self.mark == "line" and self.dashed and not self.xs and len(set(self.values)) == 1

@@ -161,7 +161,7 @@ def _fits(chart: NativeChart, width: float) -> bool:
 
 def _sign(series: NativeSeries, place: int) -> str:
     if series.mark in ("bar", "range"):
-        return "\N{BLACK SQUARE} "
+        return "\N{WHITE SQUARE} " if series.is_pale else "\N{BLACK SQUARE} "
     return "\N{EN DASH} \N{EN DASH} " if series.dashed else _SIGNS[place % len(_SIGNS)] + " "
 
 

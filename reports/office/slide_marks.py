@@ -80,9 +80,10 @@ def gap_of(chart: NativeChart, *, narrow: bool) -> int:
 def set_look(drawn: Any, series: NativeSeries, place: int) -> None:
     colour = rgb(series.colour)
     if series.mark == "bar":
-        drawn.format.fill.solid()
-        drawn.format.fill.fore_color.rgb = colour
+        _fill(drawn, series)
         drawn.invert_if_negative = False
+        if series.is_pale:
+            return
         for place_of, is_worse in enumerate(series.worse):
             if is_worse:
                 _pale(drawn.points[place_of], series.colour)
@@ -103,11 +104,21 @@ def set_look(drawn: Any, series: NativeSeries, place: int) -> None:
     drawn.marker.format.line.color.rgb = colour
 
 
-def _pale(point: Any, colour: str) -> None:
-    """Draw a bar pale, because it is a change for the worse."""
-    point.format.fill.solid()
-    point.format.fill.fore_color.rgb = rgb(mixed(colour, 0.8))
-    point.format.line.color.rgb, point.format.line.width = rgb(colour), Pt(1.25)
+def _fill(drawn: Any, series: NativeSeries) -> None:
+    """Fill the bars of a series. Those in a broken line are pale."""
+    if series.is_pale:
+        _pale(drawn, series.colour)
+        drawn.format.line.dash_style = MSO_LINE.DASH
+        return
+    drawn.format.fill.solid()
+    drawn.format.fill.fore_color.rgb = rgb(series.colour)
+
+
+def _pale(bars: Any, colour: str) -> None:
+    """Draw the bars of a series or a point pale."""
+    bars.format.fill.solid()
+    bars.format.fill.fore_color.rgb = rgb(mixed(colour, 0.8))
+    bars.format.line.color.rgb, bars.format.line.width = rgb(colour), Pt(1.25)
 
 
 def mixed(colour: str, white: float) -> str:
@@ -134,7 +145,7 @@ def label_bars(made: Any, bars: Bars, points: float) -> None:
         labels.number_format, labels.number_format_is_linked = label_format(chart), False
         labels.position = XL_LABEL_POSITION.INSIDE_END if series else XL_LABEL_POSITION.OUTSIDE_END
         if series:
-            light = contrast_on_white(series.colour) < _READABLE
+            light = series.is_pale or contrast_on_white(series.colour) < _READABLE
             labels.font.color.rgb = rgb(INK if light else PAPER)
 
 
@@ -152,9 +163,8 @@ def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float, ink: s
     base.format.fill.background()
     ranges = ranges_of(chart)
     for series, drawn in zip(ranges, rest, strict=False):
-        drawn.format.fill.solid()
-        drawn.format.fill.fore_color.rgb = rgb(series.colour)
         drawn.format.line.color.rgb, drawn.format.line.width = rgb(series.colour), Pt(1.5)  # the least height
+        _fill(drawn, series)
     low, high = list(bars.series)[1 + len(ranges) : 3 + len(ranges)]
     for drawn, side in ((low, XL_LABEL_POSITION.BELOW), (high, XL_LABEL_POSITION.ABOVE)):
         labels = drawn.data_labels

@@ -277,6 +277,25 @@ def test_a_bar_for_the_worse_is_pale_in_its_colour() -> None:
     assert bars[1].get("stroke") == PALETTE[0]
 
 
+@pytest.mark.parametrize("name", ["Reads", "A name that is too long to stand below a bar of this drawing " * 3])
+def test_bars_in_a_broken_line_are_pale_in_one_and_so_is_their_sample(name: str) -> None:
+    bars = (bar("A", 5, 6), replace(bar("Doubted", 9, 7, color=1), dashed=True))
+    root = drawn(Chart(bars, XAxis("", "category", (name, f"{name}!")), "y"))
+    marks = [p for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[1]]
+    assert [(p.get("fill-opacity"), p.get("stroke-dasharray")) for p in marks] == [("0.2", "5,3")] * 3
+    assert {p.get("stroke-dasharray") for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[0]} == {None}
+
+
+def test_the_number_within_a_pale_bar_is_dark() -> None:
+    spread = tuple(ChartPoint(float(at), 90.0, low=80.0, high=100.0, text="90") for at in range(2))
+    inks = []
+    for dashed in (False, True):
+        made = Trace("A", "bar", spread, 0, dashed=dashed)
+        plot = Plot(Chart((made,), XAxis("", "category", ("a", "b")), "y"), 400, 240)
+        inks.append({text.color for text in chart_texts.texts(plot) if text.series == 0})
+    assert inks == [{chart_axes.PAPER}, {chart_axes.INK}]
+
+
 def test_figures_side_by_side_know_whether_one_legend_does_for_both() -> None:
     axis = XAxis("", "category", ("a", "b"))
     charts = [Chart((bar("A", 1, 2), bar(name, 2, 1, color=1)), axis, "y") for name in ("B", "B", "C")]

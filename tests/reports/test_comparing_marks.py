@@ -279,6 +279,21 @@ def test_the_key_of_curves_names_the_points_of_each_line(tmp_path: Path) -> None
     assert made(curve, tmp_path, lambda *_: None)[1].key == "Numbers at the points: Threads"
 
 
+def test_bars_in_a_broken_line_are_compared_like_others(tmp_path: Path) -> None:
+    whole, broken = (made(SIDE_BY_SIDE + option, tmp_path)[1] for option in ("", ", dashed"))
+    assert (broken.message, broken.alt) == (whole.message, whole.alt)
+    assert broken.message
+
+    def slower(hardware: str, _workload: str, _threads: int) -> float:
+        return 100.0 if hardware == "hdd" else 80.0
+
+    change = "bars = gain[threads: 4] by workload"
+    assert made(change, tmp_path, slower)[1].key == "Pale bars: a change for the worse"
+    assert made(f"{change}, dashed", tmp_path, slower)[1].key == ""
+    both = f'{change}  bars = gain[threads: 16] by workload, label "Doubted", dashed'
+    assert made(both, tmp_path, slower)[1].key == "Pale bars with an unbroken outline: a change for the worse"
+
+
 DRAWN_BARS = f"{SIDE_BY_SIDE}  bracket = ratio[threads: 4] by workload"
 LONG_NAME = (
     "A workload whose name says at length all that it does, to whom, how often and why, and goes on a little more"

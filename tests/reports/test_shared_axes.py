@@ -52,6 +52,12 @@ def test_the_place_that_a_label_names_parts_no_measure() -> None:
     assert first[:2] == second[:2] == (0.0, 10.0)
 
 
+def test_bars_in_a_broken_line_share_the_axis_of_their_measure() -> None:
+    doubted = figure(0.2, 0.3, 0.6, mark="bar")
+    doubted = doubted.model_copy(update={"series": (doubted.series[0].model_copy(update={"dashed": True}),)})
+    assert axes([figure(0.9, 1.1, 1.4, mark="bar"), doubted]) == [(0.0, 1.5, "p99 (s)")] * 2
+
+
 @pytest.mark.parametrize(
     "other",
     [figure(9, 9, 9, label="p50"), figure(9, 9, 9, unit="ops/s"), figure(9, 9, 9, log_y=True), figure(99, 99, 99),

@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pptx
+from pptx.enum.dml import MSO_LINE
 from pptx.oxml.ns import qn
 from pptx.util import Pt
 
-from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
+from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
+from benchbrief.reports.office.slide_marks import mixed
 from benchbrief.reports.office.slide_masters import Area, rgb
 from tests.reports.gallery import WORKLOADS, bars
 
@@ -85,6 +87,15 @@ def test_a_change_for_the_worse_is_a_pale_bar() -> None:
     fills = [series.points[at].format.fill for at in range(2)]
     assert fills[1].fore_color.rgb == rgb("#cce3f0")
     assert fills[0].type is None  # as the whole series
+
+
+def test_bars_in_a_broken_line_are_pale_in_one_and_so_is_their_sign() -> None:
+    slide, chart = drawn(bars("HDD", (96, 60, 70)), replace(bars("Doubted", (100, 91, 100), 1), dashed=True))
+    solid, broken = (series.format for series in chart.plots[0].series)
+    assert (broken.line.dash_style, solid.line.dash_style) == (MSO_LINE.DASH, None)
+    assert solid.fill.fore_color.rgb == rgb(PALETTE[0])
+    assert broken.fill.fore_color.rgb == rgb(mixed(PALETTE[1], 0.8))
+    assert any("□ Doubted" in shape.text_frame.text for shape in slide.shapes if shape.has_text_frame)
 
 
 def test_a_range_below_zero_is_a_picture() -> None:
