@@ -90,11 +90,12 @@ def code_of(brief: HandOver, program: str) -> bytes:
         return b""
 
 
-def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> Iterator[Chapter]:
-    """Yield the method, and then the limits, with references to the disclosure and to the command that measures
-    again. If the file shows the disclosure's code (`coded`), they say where the code leads."""
+def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> tuple[Chapter | None, Chapter | None]:
+    """Return the method, and the limits, with references to the disclosure and to the command that measures again.
+    Either may be missing. If the file shows the disclosure's code (`coded`), they say where the code leads."""
+    colon, method, limits = words["colon"], None, None
     if view.method and view.method.items:
-        yield Chapter(words["method_source" if view.imported else "method"], (), view.method.items, words["colon"])
+        method = Chapter(words["method_source" if view.imported else "method"], (), view.method.items, colon)
     items = []
     if other := view.companion:
         items.append(Item(words["full_disclosure"], words["companion_has"]))
@@ -107,7 +108,8 @@ def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> Iterat
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:
         head = words["limits"] if view.limits else view.title
-        yield Chapter(head, tuple(limit.text for limit in view.limits), tuple(items), words["colon"])
+        limits = Chapter(head, tuple(limit.text for limit in view.limits), tuple(items), colon)
+    return method, limits
 
 
 def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:

@@ -202,11 +202,12 @@ class _Writer:
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         code = code_of(self.brief, "Word")
-        chapters = list(endings_of(view, self.words, coded=bool(code))) if view.disclosed else []
-        with self.columns() if len(chapters) > 1 and not self.brief.template else nullcontext():
-            for chapter in chapters:
-                last = chapter is chapters[-1]
-                self.write_chapter(chapter, code if last else b"", last=last)
+        method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
+        with self.columns() if method and limits and not self.brief.template else nullcontext():
+            if method:
+                self.write_chapter(method, b"", last=not limits)
+            if limits:
+                self.write_chapter(limits, code, last=True)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
         self.draw_figures()
 

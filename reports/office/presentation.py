@@ -122,11 +122,10 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
         small = height_of_all(legal, whole.width, LEAST_PT) + 2 * AIR if legal else 0.0
         code = code_of(self.brief, "PowerPoint") if view.limits else b""
-        chapters = list(endings_of(view, self.words, coded=bool(code))) if view.disclosed else []
-        method = chapters.pop(0) if chapters and view.method and view.method.items else None
+        method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
         self.write_method(Topic(method.head, method.said) if method else None, facts, tables)
         self.used = math.inf
-        for limits in chapters:
+        if limits:
             disclosure = said_of(limits.items, self.words["colon"]) if limits.numbered else []
             foot = self.height_of_disclosure(disclosure, code, whole.width)
             self.slide_of_limits = len(self.masters.presentation.slides) + 1 if limits.numbered else 0

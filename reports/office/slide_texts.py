@@ -76,18 +76,24 @@ class TopicWriter(BlockWriter):
 
     def write_method(self, method: Topic | None, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
         """Write the method. The configuration is beside it or below it if one slide has room for both."""
-        if method is None or not self.ink:
-            for topic in (method, *facts):
-                self.flow(topic.head, topic.said, notes=topic.notes) if topic else None
-        elif facts and self.write_columns([method, *facts]):
-            pass
-        elif not facts and tables and self.write_above_table(method, tables[0]):
+        if method and self.ink and tables and not facts and self.write_above_table(method, tables[0]):
             tables = tables[1:]
         else:
-            for topic in (method, *facts):
-                self.flow(topic.head, in_terms(topic.said), _METHOD_PT[0], notes=topic.notes)
+            self.write_beside(method, facts)
         for slide in tables:
             self.write_block(slide.head, slide.blocks[0], said_in(slide.texts), said_in(slide.after))
+
+    def write_beside(self, method: Topic | None, facts: Sequence[Topic]) -> None:
+        """Write the method and the configuration side by side or, without room for that, on slides of their own."""
+        topics = [method, *facts] if method else facts
+        if not method or not self.ink:
+            for topic in topics:
+                self.flow(topic.head, topic.said, notes=topic.notes)
+            return
+        if facts and self.write_columns(topics):
+            return
+        for topic in topics:
+            self.flow(topic.head, in_terms(topic.said), _METHOD_PT[0], notes=topic.notes)
 
     def write_columns(self, topics: Sequence[Topic]) -> bool:
         """Write topics in two columns of one slide, or return False if they do not fit."""

@@ -586,7 +586,7 @@ class _Workbook:
         for term, text in view.numbers.origin:
             sheet.line(term, text, styles={0: "top", 1: "wrap"})
         sheet.line(words["xlsx_side_file"], view.side_file, styles={0: "top", 1: "wrap"})
-        for chapter in endings_of(view, words):
+        for chapter in filter(None, endings_of(view, words)):
             sheet.line()
             sheet.line(chapter.head, style="heading")
             for text in chapter.numbered:
