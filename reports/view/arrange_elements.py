@@ -385,9 +385,8 @@ def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
     slides = _slides(blocks)
     for before, slide in zip((None, *slides), slides, strict=False):
         if before and found and before is found[-1] and _explains(slide, before):
-            first, *others = slide.texts
-            html = Markup(str(first.html).replace("<p>", f"<p><b>{slide.head}</b> ", 1))  # noqa: S704  # was HTML before
-            found[-1] = replace(before, after=(replace(first, html=html), *others))
+            head = (TextView(Markup("<p><b>{}</b></p>").format(slide.head)),) if slide.head else ()
+            found[-1] = replace(before, after=(*head, *slide.texts))
         elif slide.blocks and not holds_facts_alone(slide):
             if not _is_short(waiting):
                 found += waiting

@@ -61,5 +61,10 @@ def test_a_line_about_a_table_stands_below_it_and_a_longer_text_does_not() -> No
         SectionView("Why", 2, "why", (TextView(Markup("<p>{}</p>").format("So it is. " * n)),)) for n in (3, 60)
     )
     (slide,) = single_slides_of([table, short])
-    assert [text.html for text in slide.after] == [f"<p><b>Why</b> {'So it is. ' * 3}</p>"]
+    assert [text.html for text in slide.after] == ["<p><b>Why</b></p>", f"<p>{'So it is. ' * 3}</p>"]
+    said = TextView(Markup("<ul><li>One</li><li>Two</li></ul>"))
+    (slide,) = single_slides_of([table, SectionView("Why <not>", 2, "why", (said,))])
+    assert slide.after == (TextView(Markup("<p><b>Why &lt;not&gt;</b></p>")), said), "a list has its heading, too"
+    (slide,) = single_slides_of([table, SectionView("", 2, "why", (said,))])
+    assert slide.after == (said,), "no empty heading"
     assert [slide.after for slide in single_slides_of([table, long])] == [(), ()]
