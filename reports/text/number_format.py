@@ -353,9 +353,11 @@ _JAPANESE_WORD = re.compile("[ァ-ヺ一-鿿]")
 
 def blank_before(unit: str) -> str:
     """Return the blank between a number and its unit."""
-    since = _SET_CLOSE.get(unit, math.inf)
-    if locale().name.startswith("ja"):
-        since = 7 if unit in _SET_CLOSE else 8 if _JAPANESE_WORD.match(unit) else since
+    japanese = locale().name.startswith("ja")
+    if unit in _SET_CLOSE:
+        since = 7 if japanese else _SET_CLOSE[unit]
+    else:
+        since = 8 if japanese and _JAPANESE_WORD.match(unit) else math.inf
     return "" if precision.printing() >= since else NBSP
 
 

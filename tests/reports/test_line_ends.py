@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
-from benchbrief.reports.text.line_ends import keep_last_words
+from benchbrief.reports.text.line_ends import close_up, keep_last_words
 from benchbrief.reports.view.arrange_elements import even_width
 
 
@@ -45,3 +45,16 @@ def test_a_title_of_one_line_has_all_of_it() -> None:
 )
 def test_a_short_last_word_keeps_the_one_before(page: str, kept: str) -> None:
     assert keep_last_words(page.replace("_", "\xa0")) == kept.replace("_", "\xa0")
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("速さは 4 倍で、16 スレッド", "速さは4倍で、16スレッド"),
+        ("1,200.5\xa0件と <strong>8</strong> 台", "1,200.5件と<strong>8</strong>台"),
+        ("MongoDB 8 サーバーと Micron 7450\xa0ドライブ", "MongoDB 8 サーバーと Micron 7450\xa0ドライブ"),
+        ("PCIe\xa04.0 接続の E5-2650 2 台", "PCIe\xa04.0 接続の E5-2650 2台"),
+    ],
+)
+def test_a_number_that_counts_is_closed_up_and_one_of_a_product_is_not(text: str, closed: str) -> None:
+    assert close_up(text) == closed
