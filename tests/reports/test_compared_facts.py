@@ -44,7 +44,7 @@ def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
         (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
         *longer((3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux")),
         (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; rack bay h0; operating system Linux"),
-        (2, "ja", "共通：3 ノード、ネットワークは 10 Gbit/s、OS は Linux"),
+        (2, "ja", "共通：3ノード、ネットワークは 10 Gbit/s、OS は Linux"),
     ],
 )
 def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, language: str, said: str) -> None:
@@ -69,7 +69,7 @@ def test_more_sides_than_columns_are_rows() -> None:
     ("language", "said"),
     [
         ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0); SSD h1 (Box 1)."),
-        ("ja", "共通：3 ノード、OS は Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
+        ("ja", "共通：3ノード、OS は Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
     ],
 )
 def test_the_only_fact_that_differs_is_a_sentence(language: str, said: str) -> None:
@@ -102,7 +102,7 @@ def test_each_fact_of_the_brief_and_each_that_it_leaves_out_is_in_the_disclosure
     ("language", "said"),
     [
         ("en", "The same for both: 3 nodes; operating system Linux. Storage: One disk. A trial: no comparison."),
-        ("ja", "共通：3 ノード、OS は Linux。ストレージ：1 台のディスク。試行用。"),
+        ("ja", "共通：3ノード、OS は Linux。ストレージ：1台のディスク。試行用。"),
     ],
 )
 def test_a_fact_of_several_sentences_is_no_part_of_a_list(language: str, said: str) -> None:
