@@ -931,7 +931,7 @@ OPTIONS: Mapping[str, str] = {
     "axis": "Which side its scale stands on: `axis left` or `axis right`.",
     "label": 'What to call it: `label "ideal"`.',
     "log": "A logarithmic scale: `log x` or `log y`.",
-    "dashed": "A broken line; bars are pale in one.",
+    "dashed": "A broken line. Bars are pale with a broken outline.",
     "band": "The confidence interval around a line: `band confidence`.",
     "format": 'How its numbers are printed: `format ",.0f"`.',
 }
