@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
 from docx.shared import Emu
 from docx.table import Table, _Cell
@@ -115,6 +116,13 @@ class _Contents:
         highest = max(map(line_height, texts), default=LINE_HEIGHT)
         return highest if highest > LINE_HEIGHT else LINE_HEIGHT * _LEADING
 
+    @cached_property
+    def notes(self) -> dict[str, Any]:
+        """The footnotes at the feet of pages, by id."""
+        related = self.document.part.rels.values()
+        parts = (each.target_part for each in related if each.reltype == RELATIONSHIP_TYPE.FOOTNOTES)
+        return {note.get(qn("w:id")): note for part in parts for note in part.element}
+
     def pieces(self, width: float) -> Iterator[Piece]:
         """Yield the contents in order."""
         part: list[Any] = []
@@ -148,7 +156,7 @@ class _Contents:
             yield Piece(max(_used(column, {}) for column in found), False, {})
 
     def _of_paragraph(self, paragraph: Paragraph, width: float, above: float = 0.0) -> Piece:
-        """Return a paragraph. The space `above` it, below another one, counts as its own."""
+        """Return a paragraph, with its footnotes. The space `above` it, below another one, counts as its own."""
         look, own = _looks(paragraph.style), paragraph.paragraph_format
         sizes = [run.font.size.pt for run in paragraph.runs if run.font.size]
         points = max(sizes) if sizes and len(sizes) == len(paragraph.runs) else look["size"]
@@ -161,6 +169,9 @@ class _Contents:
         figure, placed = self.drawn.get(paragraph._p), list(paragraph._p.iter(qn("wp:extent")))
         inside = sum(int(each.get("cy")) for each in placed) / 12_700 + (0.0 if figure else lines * line)
         figures = {figure.name: figure.height} if figure else {}
+        marks = paragraph._p.iter(qn("w:footnoteReference"))
+        noted = [each for mark in marks for each in self.notes[mark.get(qn("w:id"))].iter(qn("w:p"))]
+        inside += sum(self._of_paragraph(Paragraph(each, self.document._body), width).height for each in noted)
         return Piece(max(0.0, before - above) + inside + after, bool(own.keep_with_next or look["keep"]), figures)
 
     def _of_rows(self, table: Table, width: float) -> Iterator[Piece]:

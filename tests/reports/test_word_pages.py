@@ -16,6 +16,7 @@ from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.office.document import written
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.word_pages import Drawn, shares_of
+from benchbrief.reports.office.word_parts import Footnotes
 from benchbrief.reports.render.companion import companion_of
 from benchbrief.reports.view.build_view import build
 from benchbrief.reports.words.brief_words import CATALOGUES
@@ -47,6 +48,23 @@ def test_a_figure_is_as_high_as_fills_the_pages(lines: int, least: float, low: f
         made.add_paragraph(f"Line {at}").paragraph_format.space_after = 0
     (share,) = shares_of(made, [Drawn(place, "figure-1", 160.0)], least).values()
     assert low <= share <= high
+
+
+def share_above(note: str) -> float:
+    """Return the share of its height that a figure has on a page with a footnote."""
+    made = docx.Document()
+    place, said = made.add_paragraph(), made.add_paragraph("Said")
+
+    def write(paragraph: Paragraph) -> None:
+        paragraph.add_run(note)
+
+    Footnotes(made).add(said, 1, "a", ("Default Paragraph Font", "Normal"), write)
+    (share,) = shares_of(made, [Drawn(place, "figure-1", 360.0)], 0.0).values()
+    return share
+
+
+def test_a_figure_leaves_room_for_the_footnotes_of_its_page() -> None:
+    assert 1 < share_above("A note of many words. " * 40) < share_above("A note.") - 0.1
 
 
 def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
