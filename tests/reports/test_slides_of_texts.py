@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from markupsafe import Markup
 
 from benchbrief.reports.data.view_model import (
+    FactGroup,
+    FactLine,
+    FactRow,
     FactsView,
     FormulaView,
     HeadCell,
+    Item,
+    Method,
+    SectionView,
     TableCell,
     TableHead,
     TableRow,
     TableView,
+    TextView,
 )
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.presentation import _Deck
@@ -28,7 +36,12 @@ from tests.support.drawn_once import CONVERTER
 RATE = TableHead("Rate")
 ROWS = (TableRow(TableHead("Reads"), (TableCell(Markup("6"), numeric=True),)),)
 TABLE = TableView(1, "Rates", "", (RATE,), ROWS, (), None, (), ((HeadCell(RATE, 1, 1),),), ())
-FACTS = FactsView(1, "Hosts", (), common="All have 8 processors.")
+HOSTS = FactsView(
+    1, "Hosts", (FactGroup("", (FactLine("Processors", "8", "", differs=False),)),), common="8 processors"
+)
+DISKS = FactsView(2, "Disks", (), ("Old", "New"), (FactRow("Size", ("1 TB", "2 TB")),), "Disk")
+WHY = TextView(Markup("<p>The disks do twice the work. {}</p>").format("More of it. " * 40))
+METHOD = Method((Item("Load", "Reads only."), Item("Time", "60 s each.")))
 
 
 def example(title: str) -> FormulaView:
@@ -51,10 +64,34 @@ def slides(of: _Deck) -> list[str]:
 
 
 def test_a_block_that_is_no_example_is_not_lost_beside_one() -> None:
-    own = deck()
+    own, facts = deck(), FactsView(1, "Hosts", (), common="All have 8 processors.")
     with written_as(own.words.locale):
-        own.write_slide(Slide("", Markup("Rates"), (), (TABLE, example("Gain"), FACTS)))
+        own.write_slide(Slide("", Markup("Rates"), (), (TABLE, example("Gain"), facts)))
         own.close()
     said = "\n".join(slides(own))
     assert "6 / 2" in said
     assert "All have 8 processors." in said
+
+
+@pytest.mark.parametrize(
+    ("facts", "beside", "alone"),
+    [
+        ((), ["Load:\tReads only.", "Time:\t60 s each."], []),
+        ((HOSTS,), ["Hosts", "Load: Reads only.", "Time: 60 s each.", "Processors: 8"], []),
+        ((DISKS,), ["Load:\tReads only.", "Time:\t60 s each.", "Disks"], []),
+        ((HOSTS, DISKS), ["Hosts", "Load: Reads only.", "Time: 60 s each.", "Processors: 8"], ["Disks"]),
+    ],
+)
+def test_texts_have_their_first_sentence_as_title_and_the_method_has_the_configuration_beside_or_below_it(
+    facts: tuple[FactsView, ...], beside: list[str], alone: list[str]
+) -> None:
+    blocks = (SectionView("Why", 2, "why", (WHY,)), TABLE, example("Gain"), example("Loss"), *facts)
+    own = deck(method=METHOD, blocks=blocks)
+    with written_as(own.words.locale):
+        own.write()
+    _, *made = (slide.split("\n") for slide in slides(own))
+    titles = ["The disks do twice the work", "Rates", "How it was measured", *alone, "Limits"]
+    assert [lines[0] for lines in made] == titles
+    assert made[0][1] == "Why"
+    assert [line for line in made[1] if line.startswith("Worked")] == ["Worked example: Gain", "Worked example: Loss"]
+    assert [line for line in made[2] if line in beside] == beside
