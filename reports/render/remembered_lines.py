@@ -67,14 +67,15 @@ def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def once_a_sheet(parse: Callable[..., Any]) -> Callable[..., Any]:
     """Return WeasyPrint's `CSS` with each page's first style sheet cached in the configuration of typefaces, so that
-    pages with the same configuration share it. A sheet that defines counters or colour profiles is parsed again."""
+    pages with the same configuration share it. Linked and imported sheets, and those that define counters or colour
+    profiles, are parsed again."""
 
     def remembered(**given: Any) -> Any:
-        known = vars(given["font_config"]).setdefault("remembered_sheets", {})
-        key, defined = (given.get("string"), given["media_type"]), _defined(given)
         rules, layers = given["page_rules"], given["layers"]
-        if rules or layers:  # of a sheet before this one
+        if "string" not in given or rules or layers:  # rules and layers are of a sheet before this one
             return parse(**given)
+        known = vars(given["font_config"]).setdefault("remembered_sheets", {})
+        key, defined = (given["string"], given["media_type"]), _defined(given)
         if key not in known:
             sheet = parse(**given)
             if _defined(given) == defined:

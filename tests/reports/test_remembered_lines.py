@@ -55,6 +55,9 @@ def test_pages_with_one_configuration_of_typefaces_share_their_style_sheet() -> 
     places(f"<style>{css} @counter-style x {{ system: cyclic; symbols: '*' }}</style>")
     assert shared() == 2, "a sheet of counters is none to share"
 
+    linked = "<link rel=stylesheet href='data:text/css,@page{{size:{0}px;margin:0}}'><p>one</p>"
+    assert [places(linked.format(size))[0][0] for size in (70, 80)] == [70, 80], "each linked sheet is its own"
+
 
 def test_lines_are_remembered_for_one_style_and_width_within_the_block_alone() -> None:
     asked: list[tuple[Any, ...]] = []
