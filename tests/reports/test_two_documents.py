@@ -115,6 +115,15 @@ def test_each_brief_names_the_disclosure_of_its_own_medium_with_its_digest(made:
     assert numbers.disclosures[name] == digest
 
 
+def test_a_sentence_about_the_code_stands_beside_a_code_alone(made: Made) -> None:
+    told = "The code leads to the address, with the whole digest."
+    assert told in made.text("brief.html")
+    assert told in " ".join("".join(page.extract_text() for page in made.pdf("brief.pdf").pages).split())
+    markdown = made.text("brief.md")
+    assert "The code" not in markdown
+    assert re.search(r", SHA-256 begins `[0-9a-f]{16}`\.\n", markdown)
+
+
 def test_the_code_has_the_whole_digest_and_the_address() -> None:
     digest = hashlib.sha256(b"pdf").hexdigest()
     codes = {companion_of("a-disclosure.pdf", b"pdf", address).qr for address in ("", ADDRESS, f"{ADDRESS}#en")}
