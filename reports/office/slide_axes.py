@@ -17,7 +17,7 @@ from benchbrief.reports.charts.chart import GRID, SOFT, nice_ticks, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.slide_chart_data import signed
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
-from benchbrief.reports.office.text_fit import LINE_HEIGHT, lines_of
+from benchbrief.reports.office.text_fit import BOLDER, LINE_HEIGHT, lines_of
 from benchbrief.reports.text.html_markup import writable
 
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
@@ -28,9 +28,9 @@ MOST_STEPS = 10
 _BETWEEN_TICKS = 12.0
 HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
 """The type size of a panel's heading, the height of its lines, and the space below it."""
-_HEADING_SHARE, _BOLDER, _UNDER_NAME = 0.74, 1.06, 4.0
-"""The largest share of a panel's width that a heading takes (programs break lines at about 0.8), how many times as wide
-bold letters are, and the space below the name of the x axis."""
+_HEADING_SHARE, _UNDER_NAME = 0.74, 4.0
+"""The largest share of a panel's width that a heading takes (programs break lines at about 0.8), and the space below
+the name of the x axis."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def heading_lines(chart: NativeChart, area: Area) -> list[str]:
     lines: list[str] = []
     for word in chart.heading.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, HEADING_PT) * _BOLDER > area.width * _HEADING_SHARE:
+        if lines and text_width(longer, HEADING_PT) * BOLDER > area.width * _HEADING_SHARE:
             lines.append(word)
         else:
             lines[-1:] = [longer]
@@ -107,7 +107,7 @@ def place_plot(
     _lay_out(made._chartSpace.find(f".//{qn('c:plotArea')}"), inner, area)
     middle = margins.left + width / 2
     if lines := heading_lines(chart, area):
-        left = middle - max(text_width(line, HEADING_PT) for line in lines) * _BOLDER / 2
+        left = middle - max(text_width(line, HEADING_PT) for line in lines) * BOLDER / 2
         top = margins.heading - _OVER_PLOT - len(lines) * _HEADING_LINE
         _lay_out(made.chart_title._element, Area(area.left + max(0.0, left), area.top + max(0.0, top), 0.0, 0.0), area)
     if chart.x_title:

@@ -21,6 +21,7 @@ from benchbrief.reports.office.slide_parts import height_of_all
 from benchbrief.reports.office.slide_tables import height_within
 from benchbrief.reports.office.slide_topics import SHARES, Topic, below, side_by_side
 from benchbrief.reports.office.table_grid import grid_of_facts
+from benchbrief.reports.office.text_fit import BOLDER
 from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.arrange_elements import Slide
 
@@ -35,9 +36,8 @@ _LEAST_REST = 2.0
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
 """The first sentence of a text becomes the title of its slide if it has at most this many lines in this type size."""
 _ENDS_TERM = re.compile(r"[:\uff1a]$")
-_BOLDER, _AFTER_TERM, _WIDEST_TERM = 1.06, 1.2, 20.0
-"""How many times as wide as estimated bold letters are. Then, in multiples of the type size, the space after a term and
-the greatest width of the column of terms."""
+_AFTER_TERM, _WIDEST_TERM = 1.2, 20.0
+"""The space after a term, and the greatest width of the column of terms, in multiples of the type size."""
 _FIRST_SENTENCE = re.compile(
     r"\s*<p>(?P<first>(?>\b(?:vs|approx|ca|cf|etc|Corp|Inc|Ltd|Co|No|(?<!\d\s)[A-Za-z])\.(?=\s)|(?!</?(?:p|[ou]l)\b).){20,}?)"
     r"(?:[。.]|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)",
@@ -165,7 +165,7 @@ def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
     paragraphs are returned unchanged."""
     kept = tuple(said)
     terms = [each.runs[0].text.rstrip() for each in kept if not each.item and len(each.runs) > 1 and each.runs[0].bold]
-    wide = max((text_width(term, _BOLDER) for term in terms), default=0.0) + _AFTER_TERM
+    wide = max((text_width(term, BOLDER) for term in terms), default=0.0) + _AFTER_TERM
     if len(terms) < len(kept) or wide > _WIDEST_TERM or not all(map(_ENDS_TERM.search, terms)):
         return kept
     made = []

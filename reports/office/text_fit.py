@@ -13,7 +13,7 @@ from benchbrief.reports.office.table_grid import Grid, GridCell
 LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
 """The height of a line in multiples of the type size, in most typefaces and in a typeface for Japanese."""
 _JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
-_BOLD = 1.06
+BOLDER = 1.06
 """How many times as wide bold letters are."""
 _WORD = re.compile(
     r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
@@ -38,7 +38,7 @@ def _ems(word: str) -> float:
 
 def lines_of(text: str, width: float, points: float, *, bold: bool = False) -> int:
     """Return how many lines a text takes in a width given in points."""
-    scale = points * _SPARE * (_BOLD if bold else 1.0)
+    scale = points * _SPARE * (BOLDER if bold else 1.0)
     total = 0
     for line in text.split("\n"):
         lines, at, end = 1, 0.0, 0
@@ -120,7 +120,7 @@ def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
 
 
 def _scale(cell: GridCell, grid: Grid, points: float) -> float:
-    return points * _SPARE * (_BOLD if cell.bold or cell.row < grid.heads else 1.0)
+    return points * _SPARE * (BOLDER if cell.bold or cell.row < grid.heads else 1.0)
 
 
 def row_heights(grid: Grid, widths: Sequence[float], points: float, gap: float, pad: float) -> tuple[float, ...]:

@@ -25,9 +25,8 @@ _RESERVE, _GROWN = 0.985, 0.955
 grow."""
 _USUAL_PT, _LEADING, _NARROWER, _FACTORS, _CELL_GAP = 10.0, 0.97, 1.06, 10.0, 12.0
 """The usual type size, for a style that sets none. Then the height of a line as a share of a line's height on a slide,
-and how much narrower running text is than bold text. A line height in a style is a factor if it is at most the fourth
-number, and otherwise a length. The last number is the space beside a cell's text.
-"""
+and how much narrower than estimated text is that is not bold. A line height in a style is a factor if it is at most the
+fourth number, and otherwise a length. The last number is the space beside a cell's text."""
 
 
 @dataclass(frozen=True)
