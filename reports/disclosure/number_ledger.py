@@ -234,7 +234,9 @@ class Ledger:
         queries = list({query.sql: query for query in queries}.values())
         if not queries:
             return ""
-        quoted = all(self._results.is_quoted(query) for query in [each for each in queries if each.reads] or queries)
+        # A constant, such as that of a mark, is nobody's value. Beside quoted values it does not make the row ours.
+        of_values = [query for query in queries if query.reads] or queries
+        quoted = all(map(self._results.is_quoted, of_values))
         texts = tuple(dict.fromkeys(query.text for query in queries))
         row = self._row(texts, self._cell_ids(queries), figure=id_, quoted=quoted)
         row.links.setdefault(self._place, id_)

@@ -130,6 +130,8 @@ def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views:
 def test_a_quoted_number_leads_to_its_source_and_not_to_measurements(views: Views) -> None:
     view = views.of("power_efficiency")
     assert view.provenance.sources
+    figure = next(line for line in view.provenance.sources if "1" in line.expressions)
+    assert len(figure.expressions) > 1, "its mark at 1X is a constant, which no source states"
     assert all(line.quoted and not line.measurements for line in view.provenance.sources)
     assert not view.provenance.measurements
 
