@@ -116,11 +116,11 @@ _FIGURE = (
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "cells", "claims", "columns", "companion", "date", "disclosed", "gaps", "grave_limits",
-        "imported", "internal", "keywords", "language", "legal", "legal_notes", "limits", "limits_line", "made",
-        "method", "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat", "run_id", "side_file",
-        "simulated", "stated", "stated_limits", "subtitle", "subtitle_html", "title", "title_html", "title_notes",
-        "version",
+        "author", "blocks", "cells", "claims", "columns", "companion", "date", "disclosed", "further_limits", "gaps",
+        "grave_limits", "imported", "internal", "keywords", "language", "legal", "legal_notes", "limit_count", "limits",
+        "limits_line", "made", "method", "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat",
+        "run_id", "side_file", "simulated", "stated", "stated_limits", "subtitle", "subtitle_html", "title",
+        "title_html", "title_notes", "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": (

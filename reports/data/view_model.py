@@ -621,6 +621,11 @@ class ReportView:
     """The footnotes on the numbers in the title."""
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
+    """The listed limits."""
+    limit_count: int = 0
+    """How many limits there are, with those that only the disclosure has."""
+    further_limits: str = ""
+    """The sentence on how many limits only the disclosure has, or ""."""
     limits_line: str = ""
     """The first page's text on how many limits there are, such as "Limits: 3 notes"."""
     grave_limits: tuple[str, ...] = ()

@@ -63,12 +63,13 @@ def _notices(view: ReportView) -> Iterator[Paragraph]:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A part of the brief's ending: numbered texts, followed by `items`."""
+    """A part of the brief's ending: numbered texts, followed by a line on `further` ones and by `items`."""
 
     head: str
     numbered: tuple[str, ...]
     items: tuple[Item, ...]
     colon: str
+    further: str = ""
 
     @property
     def said(self) -> tuple[Paragraph, ...]:
@@ -76,8 +77,9 @@ class Chapter:
 
     @property
     def said_alone(self) -> tuple[Paragraph, ...]:
-        """Only the numbered texts."""
-        return tuple(Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
+        """Only the numbered texts, with the line on further ones."""
+        numbered = (Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)
+        return (*numbered, *paragraphs(self.further))
 
 
 def code_of(brief: HandOver, program: str) -> bytes:
@@ -108,7 +110,8 @@ def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> tuple[
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:
         head = words["limits"] if view.limits else view.title
-        limits = Chapter(head, tuple(limit.text for limit in view.limits), tuple(items), colon)
+        listed = tuple(limit.text for limit in view.limits)
+        limits = Chapter(head, listed, tuple(items), colon, view.further_limits)
     return method, limits
 
 

@@ -300,9 +300,9 @@ class _Workbook:
         self._notes(sheet, view.title_notes)
         if view.limits:
             sheet.line()
-            sheet.line(counted(words, "limits_line", len(view.limits)), style="heading")
-            for limit in view.limits:
-                sheet.line("", limit.text, style="wrap")
+            sheet.line(counted(words, "limits_line", view.limit_count), style="heading")
+            for text in filter(None, (*(limit.text for limit in view.limits), view.further_limits)):
+                sheet.line("", text, style="wrap")
         sheet.line()
         self._texts(sheet, view.blocks)
         if view.legal:
@@ -589,7 +589,7 @@ class _Workbook:
         for chapter in filter(None, endings_of(view, words)):
             sheet.line()
             sheet.line(chapter.head, style="heading")
-            for text in chapter.numbered:
+            for text in filter(None, (*chapter.numbered, chapter.further)):
                 sheet.line("", _line(text), style="wrap")
             for item in chapter.items:
                 sheet.line(item.term, _line(item.text), styles={0: "top", 1: "wrap"})

@@ -106,7 +106,7 @@ def to_html(
         "closing_blocks": closing_blocks,
         "long_ending": is_long_ending(
             [f"{item.term} {item.text}" for item in view.method.items] if view.method else [],
-            [limit.text for limit in view.limits],
+            [text for text in (*(limit.text for limit in view.limits), view.further_limits) if text],
         ),
         "title_width": title_width(view.title, view.language)
         if layout.slides

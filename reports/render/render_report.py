@@ -108,7 +108,9 @@ def result_of(view: ReportView) -> ReportResult:
         box = next((block for block in view.blocks if isinstance(block, CalloutView)), None)
         numbers = [(card.html, Markup.escape(card.label)) for card in box.cards] if box else []
     said = ((plain_text(value), plain_text(text)) for value, text in numbers[:_SAID_FIRST])
-    return ReportResult(view.title, tuple(said), tuple(limit.text for limit in view.limits))
+    return ReportResult(
+        view.title, tuple(said), (*(limit.text for limit in view.limits), *filter(None, [view.further_limits]))
+    )
 
 
 @dataclass(frozen=True)

@@ -367,8 +367,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
             computed=computed,
         )
     )
-    limits = told_in_brief(found, results.words) if apart else every_limit(found)
+    limits = told_in_brief(found) if apart else every_limit(found)
     count = len(every_limit(found))
+    further = count - len(limits)
     invalid = [text for each in found if each.severity == "error" for text in each.limits]
     grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
     of_grave = in_one_line(grave, after=invalid)
@@ -376,6 +377,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
     of_grave += (once,) if once in grave and once not in of_grave else ()  # single numbers do not repeat it
     said = [text for each in found if each.is_stated for text in each.limits]
     in_words = in_one_line(said, after=(*invalid, *of_grave))
+    limits_key = ("limits_some" if further else "limits_all") if in_words else "limits_line"
     tags = {each.origin.text: each.origin for each in found if each.origin}
     entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)
@@ -399,7 +401,9 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
         limits=limits,
         grave_limits=(*invalid, *of_grave),
         stated_limits=in_words,
-        limits_line=counted(results.words, "limits_all" if in_words else "limits_line", count) if limits else "",
+        limit_count=count,
+        further_limits=counted(results.words, "limits_elsewhere", further) if further else "",
+        limits_line=counted(results.words, limits_key, count, listed=len(limits)) if limits else "",
         method=with_numbers(
             builder.gaps.tried(lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())),
             [each.of_method for each in found if each.of_method],

@@ -18,7 +18,7 @@ from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
 from benchbrief.reports.text.number_format import blank_before, duration
-from benchbrief.reports.words.brief_words import Words, as_sentence, counted, sentences
+from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 
 _NOTICED_CELLS = 4
 _MOST_TAGS = 2
@@ -71,15 +71,13 @@ def every_limit(found: Iterable[Notice]) -> tuple[Limit, ...]:
     return tuple(Limit(text, each.number) for each in found for text in each.limits)
 
 
-def told_in_brief(found: Sequence[Notice], words: Words) -> tuple[Limit, ...]:
-    """Return the limits that a brief lists: up to four, and more only if a person wrote them or they are grave. A last
-    line counts the others, which the disclosure has."""
+def told_in_brief(found: Sequence[Notice]) -> tuple[Limit, ...]:
+    """Return the limits that a brief lists: first those that a person wrote or that are grave, and then others, up to
+    four in all. The disclosure has the rest, unless it is only one, which is listed, too."""
     first = [each for each in found if each.is_stated or each.is_grave or each.severity == "error"]
     limits = (*every_limit(first), *every_limit(each for each in found if each not in first))
     kept = max(MOST_LIMITS, len(every_limit(first)))
-    if len(limits) <= kept + 1:
-        return every_limit(found)
-    return (*limits[:kept], Limit(counted(words, "limits_elsewhere", len(limits) - kept), limits[kept].notice))
+    return limits if len(limits) <= kept + 1 else limits[:kept]
 
 
 _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (

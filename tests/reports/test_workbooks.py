@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.model import plan as p
 from benchbrief.reports.office.file_texts import FileText, texts_of
 from benchbrief.reports.office.long_sheets import LongRows, with_long_rows
 from benchbrief.reports.office.points_table import PointColumn, PointsTable
@@ -17,6 +18,7 @@ from benchbrief.reports.office.read_package import Package
 from benchbrief.reports.office.sheet_values import MOST_CHARACTERS, cell_text, sheet_names, shown_number
 from benchbrief.reports.render.render_report import Rendered, render
 from tests.reports import briefs
+from tests.reports import world as w
 from tests.reports.test_files_to_edit import file_of
 from tests.support.longer import longer
 from tests.support.tools import system_tool
@@ -26,6 +28,8 @@ HOSTILE = {
     "ram": "@SUM(1+1)*cmd|' /C calc'!A0",
 }
 WORKLOADS = {"rww": "+1+1", "rrw": "-2", "a": "<r><t>rich</t></r>", "b": "\N{RIGHT-TO-LEFT OVERRIDE}{=1} & <b> _x0041_"}
+
+CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +74,27 @@ def test_the_first_sheet_says_what_the_brief_says_and_leads_to_all_other_sheets(
     with zipfile.ZipFile(file_of(hostile, "xlsx")) as file:
         links = re.findall(r'<hyperlink [^>]*location="([^"]*)"', file.read("xl/worksheets/sheet1.xml").decode())
     assert links == [f"'{name}'!A1" for name in listed]
+
+
+@pytest.mark.parametrize(
+    ("stated", "line", "listed"), [(0, "Limits: 3 notes", 3), (1, "All 4 limits", 4), (5, "6 of 8 limits", 6)]
+)
+def test_the_page_and_the_first_sheet_count_the_same_limits(
+    stated: int, line: str, listed: int, tmp_path: Path
+) -> None:
+    limits = tuple(f"Number {at}." for at in range(stated))
+    report = w.report("R", CLAIM, limits=limits, disclosure="separate")
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb")
+    made = render(world.plan(report), world.store(), report.name, tmp_path, formats=["html", "xlsx"])
+    page = made.html.read_text("utf-8")
+    assert f'<a href="#limits">{line}</a>' in page
+    (ending,) = re.findall(r'<section class="limits".*?</section>', page, re.DOTALL)
+    assert ending.count("<li ") == listed
+    further = ["2 further limits are in the full disclosure report."] * (stated == 5)
+    assert re.findall(r'<p class="further">(.*?)</p>', ending) == further
+    first = [text.cells for text in texts(made) if text.place.startswith("sheet Brief, row")]
+    at = first.index((f"Limits: {3 + stated} notes",)) + 1
+    assert first[at + listed : at + listed + 2] == [*((text,) for text in further), ("Gain",), ("It is faster.",)][:2]
 
 
 def test_each_measurement_has_a_row_and_a_missing_value_its_reason(hostile: Rendered) -> None:
