@@ -4,10 +4,10 @@ equipment."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -23,7 +23,7 @@ from benchbrief.reports.data.view_model import (
 )
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.notices import MOST_LIMITS
+from benchbrief.reports.view.notices import MOST_LIMITS, told_in_brief
 from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports.briefs import made, quickstart
 from tests.reports.world import RUN, World
@@ -183,3 +183,24 @@ def test_every_notice_stands_in_full_in_the_disclosure_and_in_short_in_the_brief
         assert notice.text not in brief
         for said in filter(None, (notice.of_method, notice.origin.text if notice.origin else "")):
             assert said in brief
+
+
+def _of(limits: Sequence[str], **more: Any) -> Notice:
+    return Notice("", "", "warning", limits=tuple(limits), **more)
+
+
+@pytest.mark.parametrize(
+    ("found", "listed"),
+    [
+        ([_of("abcde")], "abcde"),  # a line that counts one limit says less than the limit
+        ([_of("abcdef")], "abcd"),
+        ([_of("abcdef"), _of("g", is_grave=True)], "gabc"),
+        ([_of("ab"), _of("c", is_stated=True)], "cab"),
+        ([_of("vwxyz", is_grave=True), _of("ab"), _of("s", is_stated=True)], "vwxyzs"),
+        ([_of("vwxyz", is_grave=True), _of("a"), _of("s", is_stated=True)], "vwxyzsa"),
+    ],
+)
+def test_a_brief_lists_grave_and_stated_limits_first_and_of_all_others_up_to_four(
+    found: list[Notice], listed: str
+) -> None:
+    assert "".join(limit.text for limit in told_in_brief(found)) == listed
