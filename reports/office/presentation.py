@@ -8,13 +8,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import (
+    Block,
     FormulaView,
     TableView,
+    TextView,
     figures_of,
 )
 from benchbrief.reports.office.brief_frame import code_of, endings_of, front_of, properties_of, said_of
@@ -25,7 +27,8 @@ from benchbrief.reports.office.rich_text import Paragraph, paragraphs
 from benchbrief.reports.office.slide_blocks import with_unit
 from benchbrief.reports.office.slide_cover import CoverWriter
 from benchbrief.reports.office.slide_examples import ExampleWriter
-from benchbrief.reports.office.slide_look import AIR, GROUND, RULE, TAG_INK, TEXT_PT, TEXT_SHARE
+from benchbrief.reports.office.slide_folds import filled, has_room
+from benchbrief.reports.office.slide_look import AIR, GROUND, READ_PT, RULE, TAG_INK, TEXT_PT, TEXT_SHARE
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
     Area,
@@ -77,7 +80,8 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.flow(self.words["limits"], front.warnings)
         facts: list[Topic] = []
         tables: list[Slide] = []
-        for slide in self.with_examples(single_slides_of(with_tables(blocks))):
+        slides = self.with_examples(single_slides_of(with_tables(blocks)))
+        for slide in filled(slides, self.masters.content) if self.masters.is_ours else slides:
             topic = self.topic_of(slide)
             if topic and topic.is_facts:
                 facts.append(topic)
@@ -109,10 +113,20 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
                 if len(examples) == len(others):
                     self.write_with_examples(with_unit(head, table), table, examples, after)
                     return
+        if after and self.masters.is_ours and has_room(slide, area):
+            self.write_above(head, slide.blocks[0], texts, slide.after)
+            return
         for block in slide.blocks:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
             self.write_block(with_unit(claim, block), block, texts, after)
             texts, after = [], []
+
+    def write_above(self, head: Markup, block: Block, texts: Sequence[Paragraph], after: tuple[TextView, ...]) -> None:
+        """Write a figure or a table above the texts in `after`, which are as large as a table's texts."""
+        said, whole = said_in(after), self.masters.content
+        height = height_of_all(said, whole.width, READ_PT)
+        self.write_block(with_unit(head, block), block, texts, [], after, spare=height + 2 * AIR)
+        self.put(said, replace(whole, top=whole.bottom - height, height=height), READ_PT)
 
     def write_ending(self, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
         """Write the method and the configuration, the limits with the references to the disclosure below them, and the

@@ -53,6 +53,9 @@ class TopicWriter(BlockWriter):
 
     def topic_of(self, slide: Slide) -> Topic | None:
         """Return the topic of one of our slides, or None if the slide has anything but texts."""
+        if slide.topics:
+            first, *others = (topic for each in slide.topics if (topic := self.topic_of(each)))
+            return Topic(first.head, tuple(below((first, *others), self.brand)))
         head = slide.head or escape(self.view.title)
         said = said_in(slide.texts + slide.after)
         match slide.blocks if self.masters.is_ours else None:
