@@ -46,6 +46,10 @@ _FIRST_SENTENCE = re.compile(
 """Matches a first sentence within the first paragraph. The full stop of an abbreviation or an initial does not end
 it, but that of a unit such as `4.0 W` does."""
 
+_TERM = re.compile(r"[:\uff1a]\s*</|</\w+>\s*[:\uff1a]")
+_GOES_ON = re.compile(r"(?:Then|So|It|Its|They|Their|This|These|Those)\b|その|それ|これ|次に")
+"""Part of a sentence that defines a term, and the beginning of a text that goes on from the sentence before it."""
+
 
 @dataclass
 class TopicWriter(BlockWriter):
@@ -154,13 +158,15 @@ def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
 
 def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[Paragraph, ...]]:
     """Return the first sentence of texts, without its full stop, and everything after it. Return nothing if the texts
-    do not begin with a sentence, or have only this one."""
+    do not begin with a sentence, or have only this one. Also return nothing if the sentence defines a term, or if the
+    text after it goes on from it."""
     found = _FIRST_SENTENCE.match(texts[0].html) if texts else None
     if found is None or len(re.findall("<[^/]", found["first"])) != found["first"].count("</"):
         return Markup(), ()
     rest = Markup("<p>{}").format(Markup(found["rest"].lstrip()))  # noqa: S704  # was HTML before
     said = (*paragraphs(rest), *said_in(texts[1:]))
-    return (Markup(found["first"]), said) if said else (Markup(), ())  # noqa: S704  # was HTML before
+    stands = said and not _TERM.search(found["first"]) and not _GOES_ON.match(said[0].text)
+    return (Markup(found["first"]), said) if stands else (Markup(), ())  # noqa: S704  # was HTML before
 
 
 def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:

@@ -68,3 +68,15 @@ def test_a_line_about_a_table_stands_below_it_and_a_longer_text_does_not() -> No
     (slide,) = single_slides_of([table, SectionView("", 2, "why", (said,))])
     assert slide.after == (said,), "no empty heading"
     assert [slide.after for slide in single_slides_of([table, long])] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<em>Random reads</em>: all threads read keys at random. <em>Mixed</em>: one of them writes.",
+        "Client threads were raised until the p99 rose. Then operations are offered at a fixed rate.",
+        "スレッドは p99 が上がるまで段階的に増やしていきました。その後、負荷を一定に保ちました。",
+    ],
+)
+def test_a_sentence_that_does_not_stand_alone_is_no_title(said: str) -> None:
+    assert claim_of([TextView(Markup("<p>{}</p>").format(Markup(said)))]) == ("", ())  # noqa: S704  # from this file
