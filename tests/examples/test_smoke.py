@@ -69,7 +69,7 @@ SMOKES = (
             ("threads = [96]", "threads = [96]  workloads = [a, d]"),
         ),
         says=(
-            r"Recent statistics \(D\) Newest are read [\d,]+",
+            r"Recent statistics \(D\) Mostly reads of new records [\d,]+",
             r"RAM disk.*Local disk",
             r"A rehearsal on one ?machine, with a RAM ?disk in place of ?SSDs",
             MONGO_STAND_IN,
@@ -100,7 +100,7 @@ SMOKES = (
         ),
         says=(
             r"ahead at \d of 2 points",
-            r"Recent statistics \(D\) Newest are read [\d,]+",
+            r"Recent statistics \(D\) Mostly reads of new records [\d,]+",
             r"a folder in this machine's memory",
             MONGO_STAND_IN,
         ),
@@ -120,7 +120,7 @@ SMOKES = (
             ("override database", "override client load { tool = go_ycsb }\n  override database"),
         ),
         says=(
-            r"20\s?% cheaper per hour than R5 stand-in",
+            r"−20\s?% price per hour against R5 stand-in",
             r"A rehearsal on one ?machine, priced as two",
             MONGO_STAND_IN,
         ),
@@ -136,8 +136,8 @@ SMOKES = (
             ("measure = 2 s", "measure = 1 s  timeout = 5 min"),  # opening a database may wait long for a busy disk
         ),
         says=(
-            r"同じディスクの 3フォルダーにも ?生じた",
-            r"フォルダー A、フォルダー B、フォルダー C ?を",
+            r"差は ?同じ ?ディスク ?での ?ばらつき",
+            r"同一ディスク上の ?3フォルダーを",
             r"試 ?行 ?用",
         ),
         numbers=2,  # its figures have most of them
