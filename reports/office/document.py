@@ -219,7 +219,8 @@ class _Writer:
         self.width = Emu((self.text_width - Pt(_COLUMN_GAP)) // 2)
         yield
         first, second = (each for each in self.document.paragraphs[before:] if each.style.name.startswith("Heading"))
-        second.runs[0]._r.addprevious(_column_break())
+        end = _thin(second.insert_paragraph_before(style="Brief Figure"), 0.0)
+        end._p.append(_column_break())  # within the heading, LibreOffice would break below it
         for each in (first, second):
             each.paragraph_format.space_before = Pt(0)
         columns = self.end_section().find(qn("w:cols"))
@@ -234,7 +235,7 @@ class _Writer:
         carrier = self.document.element.body.xpath("./w:p[w:pPr/w:sectPr]")[-1]
         made = Paragraph(carrier, self.document._body)
         made.style = self.document.styles["Brief Figure"]
-        made.paragraph_format.line_spacing, made.paragraph_format.space_after = Pt(1), Pt(8)
+        _thin(made, 8.0)
         return carrier.pPr.sectPr
 
     def write_front(self, front: Front) -> None:
@@ -792,6 +793,12 @@ def _size_of(block: FigureView) -> tuple[float, float]:
     """Return the width and the height of a figure's drawing in pixels."""
     size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', block.svg)
     return (float(size[1]), float(size[2])) if size else (float(block.width), float(block.width) / 2)
+
+
+def _thin(paragraph: Any, after: float) -> Any:
+    """Make an empty paragraph so thin that nobody sees it, with the space `after` it, and return it."""
+    paragraph.paragraph_format.line_spacing, paragraph.paragraph_format.space_after = Pt(1), Pt(after)
+    return paragraph
 
 
 def _column_break() -> Any:
