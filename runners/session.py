@@ -107,8 +107,8 @@ def is_gone(claim: Mapping[str, Any], owner: str) -> bool:
 
 
 def process_is_gone(claim: Mapping[str, Any]) -> bool:
-    """Return whether it is certain that the process of a claim has ended. The process must have been on this machine,
-    and since its last boot."""
+    """Return whether a claim's process has certainly ended. Returns False if it ran on another machine or before this
+    machine's last boot, because then nobody can tell."""
     pid = claim.get("pid")
     if not _is_this_boot(claim) or not isinstance(pid, int) or not 0 < pid < 1 << 31:
         return False

@@ -196,7 +196,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
 
 
 def _reserved_s(plan: Plan, experiments: Collection[str], lane_of: Mapping[str, str]) -> dict[str, float]:
-    """Return for each group of hosts the seconds that these experiments' budgets reserve for held-out repeats."""
+    """Return the seconds that these experiments' budgets reserve for held-out repeats, by group of hosts."""
     claims = numbers_held_out(plan)
     by_lane: dict[str, list[Cell]] = defaultdict(list)
     for cell in plan.cells if claims else ():

@@ -466,7 +466,7 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
 
 
 def may_fix(term: Term, dim: Dimension, key: DimKey) -> bool:
-    """Return whether an index may fix `dim` to a key."""
+    """Return whether an index may fix `dim` to this key in at least one part of a term."""
     if isinstance(term, OperationTerm):
         return any(may_fix(operand, dim, key) for operand in term.operands)
     return key in offered_keys(term, dim)

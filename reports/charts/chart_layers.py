@@ -362,8 +362,8 @@ def _cross(trace: Trace, size: float) -> dict[str, Any]:
 
 
 def _refused(plot: Plot, trace: Trace) -> list[Layer]:
-    """Return marks inside the x axis for rates without a value: hollow points for broken promises, and crosses for
-    rates that the load generator could not offer."""
+    """Return marks just above the x axis at the rates without a value: hollow points for broken promises, and crosses
+    for rates that the load generator could not offer."""
     x, found = plot.x_pixel(), []
     for beyond in (False, True):
         marks = [{"px": x(mark.x)} for mark in trace.refused if mark.beyond == beyond]

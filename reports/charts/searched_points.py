@@ -126,7 +126,7 @@ def _notes_on_verdicts(drawn: Sequence[DrawnSeries], words: Words) -> Iterator[s
 def _limit_rules(
     figure: plan.FigureElement, panels: Sequence[plan.LabelledKey | None], results: Results
 ) -> Iterator[DrawnSeries]:
-    """For each promise that limits a measure drawn in the figure, yield a level line at that limit in each panel."""
+    """Yield a level line in each panel for every limit that a promise sets on a drawn measure."""
     for panel in panels:
         found: dict[tuple[float, str], DrawnSeries] = {}
         for line in _lines(figure):

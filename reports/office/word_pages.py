@@ -31,8 +31,8 @@ fourth number, and otherwise a length. The last number is the space beside a cel
 
 @dataclass(frozen=True)
 class Piece:
-    """A paragraph or a row of a table, which no page divides, in points. `keeps` means that the next one must be on the
-    same page. `figures` has the heights of the drawings in it."""
+    """A paragraph or table row, which is never split across pages. `keeps` means that the next piece must be on the
+    same page. `figures` has the heights of the drawings in it. All heights are in points."""
 
     height: float
     keeps: bool

@@ -88,8 +88,10 @@ def _expression(claim: Claim) -> str:
 
 
 def _promised(verdict: ClaimVerdict) -> Literal["", "low", "high"]:
-    """Return the bound that a claim promises, because it states the worst of several values or the load generator was
-    the bottleneck. If neither side of the metric is better, a value is better the further it is from "no difference".
+    """Return whether a claim's number is a "low" or a "high" bound, or "" if it is neither.
+
+    It is a bound if the claim states the worst of several values, or if the load generator was the bottleneck. If the
+    metric has no better direction, values further from "no difference" count as better.
     """
     claim, better = verdict.claim, verdict.claim.better
     if better is None and claim.no_difference is not None and verdict.value is not None:

@@ -33,8 +33,7 @@ def measuring_ended(cell: Cell, attempt: int, rule: UntilSteady, end: SteadyEnd)
 
 
 def unsteady_warnings(end: SteadyEnd, rule: UntilSteady) -> tuple[str, ...]:
-    """If the longest time passed before the measurement was steady, return a warning with the reason. Otherwise return
-    ()."""
+    """Return a warning, with the reason, if time ran out before the measurement was steady. Otherwise return ()."""
     if end.steady:
         return ()
     return (

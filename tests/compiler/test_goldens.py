@@ -1,4 +1,5 @@
-"""Tests rules for the golden file of every diagnostic, wherever its fixture is."""
+"""Tests that every diagnostic has a golden file or is covered by another test, and that the messages in golden files
+follow our rules."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_no_more_are_reported_than_can_be_read_and_in_good_time() -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list to which the length of each text that is read from now on is added."""
+    """Return a list that collects the length of every text parsed from now on."""
     read: list[int] = []
     parse = ParserDriver.parse
 

@@ -93,8 +93,8 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
 class Between(ThreadingHTTPServer):
     """Passes requests on to an S3 server, until a test makes it answer differently.
 
-    From write number `after` on, it answers with this status and code of S3. If the status is 0, it does not answer at
-    all. For the first write to a key that contains `lost`, only the answer is replaced.
+    After `after` writes, it answers with this status and code of S3. If the status is 0, it does not answer at all. For
+    the first write to a key that contains `lost`, only the answer is replaced.
     """
 
     daemon_threads = True
@@ -164,7 +164,8 @@ class _Passing(BaseHTTPRequestHandler):
 def between(
     behind: str, status: int = 500, code: str = "InternalError", after: float = math.inf, lost: str = ""
 ) -> Iterator[Between]:
-    """Run a server that passes on the first `after` writes."""
+    """Run a proxy in front of the S3 server `behind`. It forwards the first `after` writes, and then answers as
+    described in `Between`."""
     server = Between(behind, status, code, after, lost)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

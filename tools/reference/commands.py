@@ -1,4 +1,4 @@
-"""Makes the page of the command line, from the commands' own help."""
+"""Makes the reference page on the command line from the commands' own help."""
 
 from __future__ import annotations
 

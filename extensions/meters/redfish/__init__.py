@@ -1,1 +1,1 @@
-"""A power meter that reads BMCs by Redfish."""
+"""A power meter that reads BMCs over Redfish."""

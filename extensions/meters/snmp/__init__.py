@@ -1,1 +1,1 @@
-"""A power meter that reads PDUs by SNMP."""
+"""A power meter that reads PDUs over SNMP."""

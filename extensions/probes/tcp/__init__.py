@@ -1,1 +1,1 @@
-"""A probe for a host's TCP connections."""
+"""A probe for a host's TCP: connections, segments, retransmissions and full listen queues."""

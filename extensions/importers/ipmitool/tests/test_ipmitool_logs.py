@@ -38,7 +38,7 @@ def test_a_reading_that_the_sensor_did_not_have_is_missing_and_not_zero(tmp_path
 def test_dcmi_readings_of_old_and_new_ipmitool_are_those_of_their_times(
     tmp_path: Path, stamp: str, between: str
 ) -> None:
-    """The forms are that of 1.8.18, that of 1.8.19 (without line ends), and both on one line."""
+    """Covers the output of 1.8.18, the output of 1.8.19 (which lacks a line end), and both outputs on one line."""
     log = tmp_path / "log"
     log.write_text(
         "".join(
