@@ -91,8 +91,8 @@ _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """A name for the colour of text on the first page's band. The other three are the background, the text colour and the
 type size of the tag there, which gives the origin of the numbers."""
-_TAG_PAD = 4.0
-"""The space around the text of the tag."""
+_TAG_PAD = "\N{NO-BREAK SPACE}"
+"""The space at both ends of the text of the tag."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
 """The space within a box, the size of the code that leads to the disclosure, and roughly the share of the code that is
 its margin."""
@@ -259,19 +259,14 @@ class _Writer:
             self.gap()
 
     def set_ground(self, tag: Any, wide: float) -> None:
-        """Give a line a background that is as `wide` as its text. With a background for each run, there would be seams
-        between them."""
-        room = self.width.pt - 2 * _TAG_PAD
-        for run in tag.runs if wide > room else ():
-            run.font.size = Pt(_TAG_PT - 1)
-        borders = element("w:pBdr")
-        for side in ("top", "left", "bottom", "right"):
-            borders.append(line(side, _TAG, 2, int(_TAG_PAD)))
-        put(tag._p.get_or_add_pPr(), borders)
-        shade(tag._p.pPr, _TAG)
-        layout = tag.paragraph_format
-        layout.left_indent = Pt(_TAG_PAD)
-        layout.right_indent = Pt(max(_TAG_PAD, room - wide))
+        """Give the text of a line a background, with a little room at its ends. The text is about `wide` points wide
+        and gets smaller if that is more than the line has."""
+        for run in tag.runs:
+            run.text = f"{_TAG_PAD}{run.text}{_TAG_PAD}"
+            look = run._r.get_or_add_rPr()
+            shade(look, _TAG)
+            look.find(qn("w:shd")).addprevious(line("bdr", _TAG, 24))
+            run.font.size = Pt(_TAG_PT - 1) if wide > self.width.pt else None
 
     def write_limits(self, said: Iterable[Said]) -> None:
         """Write the line about limits, which ends with a link to the full list."""

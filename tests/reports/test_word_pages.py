@@ -85,3 +85,11 @@ def test_method_and_limits_are_in_columns_and_only_the_first_page_has_no_header(
     (end,) = (at for at, each in enumerate(made.paragraphs) if each._p.xpath("./w:r/w:br[@w:type='column']"))
     assert [each.text.strip() for each in made.paragraphs[end : end + 2]] == ["", "Limits"]
     assert [each.different_first_page_header_footer for each in made.sections] == [True, False, False]
+
+
+def test_the_background_of_the_tag_is_as_wide_as_its_text() -> None:
+    (tag,) = (
+        each for cell in letter().tables[0]._cells for each in cell.paragraphs if each.style.name == "Brief Origin"
+    )
+    assert [each.tag for run in tag.runs for each in run._r.rPr] == [qn("w:bdr"), qn("w:shd")]
+    assert tag._p.pPr.find(qn("w:shd")) is None
