@@ -377,7 +377,8 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
     of_grave += (once,) if once in grave and once not in of_grave else ()  # single numbers do not repeat it
     said = [text for each in found if each.is_stated for text in each.limits]
     in_words = in_one_line(said, after=(*invalid, *of_grave))
-    limits_key = ("limits_some" if further else "limits_all") if in_words else "limits_line"
+    in_full, in_part = ("limits_all", "limits_some") if in_words else ("limits_line", "limits_listed")
+    limits_key = in_part if further else in_full
     tags = {each.origin.text: each.origin for each in found if each.origin}
     entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)

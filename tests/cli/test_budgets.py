@@ -111,5 +111,5 @@ def test_the_rule_is_in_the_brief_and_the_time_spent_in_the_status(bench: Bench,
     assert "99.29" in text, "seven looks share the 5 %"
     assert "Dunn" in text
     assert "Lan" in text, "and those at an expectation share it unequally"
-    assert "20 %" in text
+    assert "20%" in text
     assert "50 %" in text

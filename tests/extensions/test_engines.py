@@ -136,7 +136,7 @@ def test_the_briefs_say_how_the_data_came_to_be(local: subprocess.CompletedProce
     pages = [path.read_text(encoding="utf-8") for path in Path(local.args).rglob("*.html")]
     english, japanese = ("".join(page for page in pages if f'lang="{code}"' in page) for code in ("en", "ja"))
     assert "500 rows, inserted in one transaction" in english
-    assert "500 行を一つのトランザクションで挿入" in japanese
+    assert "500行を一つのトランザクションで挿入" in japanese
     assert "Durability full" in english
     assert "rows found by: its key" in english
     assert "永続性 full" in japanese

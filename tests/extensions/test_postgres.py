@@ -243,10 +243,10 @@ def test_the_briefs_disclose_the_server_in_both_languages(run: subprocess.Comple
     assert "100,000 accounts, made by pgbench" in plain
     assert "the history is emptied once before each measurement, not by each pgbench" in plain
     assert "WAL written" in plain
-    assert "ストリーミングスタンバイ 1 台" in japanese
+    assert "ストリーミングスタンバイ1台" in japanese
     assert "fsync = off で動作しています" in japanese
-    assert "100,000 件の口座を作成" in japanese
-    assert "計測ごとに 1 回だけ実行" in japanese
+    assert "100,000件の口座を作成" in japanese
+    assert "計測ごとに1回だけ実行" in japanese
     assert "WAL 書き込み量" in japanese
 
 

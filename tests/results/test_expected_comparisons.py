@@ -344,7 +344,7 @@ def test_an_expectation_over_two_measured_sides_has_the_interval_of_their_ratio(
     low, high = (np.exp(logs.mean() + end) for end in (-half, half))
     assert f"threads 4: the ratio throughput[new] / throughput[old] is {low:.4g} to {high:.4g}" in sides.detail
     assert "the ratio throughput[new] / throughput[old] is 0.9" in shown
-    assert "97.5 % intervals of the means over the repeats, corrected for 2 places, of which one" in shown
+    assert "97.5% intervals of the means over the repeats, corrected for 2 places, of which one" in shown
     assert "One over several places holds where every place holds, which needs no correction (R. L. Berger" in shown
     assert "does not hold, but the repeats do not decide it" in shown
 
