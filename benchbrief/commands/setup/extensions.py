@@ -36,8 +36,8 @@ Examples:
   bench extensions try redis --spec brief.bench
 
 Each is loaded to see whether it works. A broken one stops no spec that does not use it. `new` writes a package for
-one of these kinds: engine (with its load generator), probe, meter, importer, transport, scheduler, template. `try` ends
-with code 1 if something does not hold.
+one of these kinds: engine (with its load generator), probe, meter, importer, transport, scheduler, snapshot, template.
+`try` ends with code 1 if something does not hold.
 """
 )
 @click.argument("task", nargs=-1, metavar="[new KIND NAME | try NAME]")
