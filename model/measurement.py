@@ -257,9 +257,9 @@ def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
 class Sample(NamedTuple):
     """A probe's reading of a `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
 
-    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`, of which
-    `seconds` lie inside the window. A gauge is read at one moment, so its `seconds` are 0. This is a tuple, because a
-    cell has hundreds of samples.
+    `time` is in seconds from the start of the measured window. A rate covers an interval that ends at `time`, and
+    `seconds` of it lie inside the window. A gauge is read at one moment, so its `seconds` are 0. This is a tuple,
+    because a cell has hundreds of samples.
     """
 
     measure: str

@@ -338,7 +338,7 @@ class UntilSteady(Node):
 
 
 class Adaptive(Node):
-    """A ramp of which only `points` points are measured. The run chooses them, starting with both ends."""
+    """A ramp that is measured at `points` points only. The run chooses them, starting with both ends."""
 
     points: int
 

@@ -1,7 +1,7 @@
 """Tries snapshots for real, on a small file system that the extension's `trial.sh` makes in a file.
 
-`trial.sh` is in the same folder as `snapshots.sh`, and can call its functions. Its `$1` is the directory of which
-snapshots are taken. This directory is below a folder of the trial, `${real%/*/*}`, where `trial.sh` may keep its files.
+`trial.sh` is in the same folder as `snapshots.sh`, and can call its functions. Its `$1` is the directory that snapshots
+are taken of. This directory is below a folder of the trial, `${real%/*/*}`, where `trial.sh` may keep its files.
 
 | function | what it does |
 | --- | --- |

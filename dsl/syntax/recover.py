@@ -103,7 +103,7 @@ def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[D
 
 
 def wholly_unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
-    """Return the result for a text of which nothing could be read."""
+    """Return the result for a text that could not be read at all."""
     whole = (0, len(source.text))
     lost = UnreadParts(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
     return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))

@@ -205,7 +205,7 @@ def _refuse_other_counts(rows: Mapping[str, _OfRow], text: YcsbText) -> None:
 def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> None:
     """Raise BadLine if the time stamps can't come from one run.
 
-    While no operation ends, some operation is running all that time. A gap is therefore at most as long as the longest
+    In a gap, no operation ends, but one is running all the time. The gap is therefore at most as long as the longest
     latency, plus chance.
     """
     first, last = min(of.first_ms for of in rows.values()), max(of.last_ms for of in rows.values())

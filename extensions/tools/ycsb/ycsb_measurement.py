@@ -67,7 +67,7 @@ def run_s(cell: Cell) -> int:
 
     One second is added to the declared times, because slices begin at the seconds of YCSB's status thread and not at
     the first operation. Two more seconds are added for connecting and loading classes. A slower start shortens the
-    measured time, of which nine tenths must remain. If a tenth of the measured time is less than two seconds, the run
+    measured time, and nine tenths of it must remain. If a tenth of the measured time is less than two seconds, the run
     gets up to two more seconds. So every run has at least four seconds to start, and a long run does not become much
     longer.
     """
