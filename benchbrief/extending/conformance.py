@@ -56,6 +56,14 @@ _RUN = ("run", "brief.bench", "--no-report", "--wait")
 _BENCH = (sys.executable, "-P", "-c", "from benchbrief.start import main; main()")
 _JOURNALS = f"bench-out/*/{JOURNAL}"
 _FOREIGN = "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), 12345.6\n"
+_TIMES_LEAST = 16
+_SPOILS: Mapping[str, Callable[[str], str]] = {
+    "an empty": lambda _: "",
+    "a cut": lambda text: text[: len(text) // 2],
+    "a doubled": lambda text: text + text,
+    "a foreign": lambda _: _FOREIGN,
+}
+"""The ways to damage an output's text."""
 
 
 class Skipped(Exception):  # no `Error` suffix, as it is not an error
@@ -353,9 +361,10 @@ def recorded_output_is_read(subject: Subject) -> str:
         except Wrong as error:
             wrong.append(f"{path.name} is refused: {error}")
             continue
-        for what, text in _spoilt_texts(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        for what, spoil in _SPOILS.items():
             spoilt = subject.folder / path.name
-            spoilt.write_text(text, encoding="utf-8")
+            spoilt.write_text(spoil(text), encoding="utf-8")
             if _accepts(lambda each: importer.read({each.name: each}, "", {}), spoilt, Wrong):
                 wrong.append(f"it takes {what} {path.name} for good")
     return "; ".join(wrong)
@@ -484,18 +493,12 @@ def asked_of(subject: Subject) -> dict[str, str]:
 
 
 def _least(name: str, key: Key) -> str:
-    """Return an attribute with a small value, if it has one, or else with its example."""
+    """Return an attribute with a small value, if it has one, or else with its example. A server that gets no more than
+    the least memory that it accepts may be too slow to try."""
     match key.shape:
         case Number(minimum=least, unit=unit) if least:
-            return f"{name} = {16 * least:.0f} {unit}"
+            return f"{name} = {_TIMES_LEAST * least:.0f} {unit}"
     return key.usage(name)
-
-
-def _spoilt_texts(text: str) -> Iterator[tuple[str, str]]:
-    yield "an empty", ""
-    yield "a cut", text[: len(text) // 2]
-    yield "a doubled", text + text
-    yield "a foreign", _FOREIGN
 
 
 def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
@@ -504,11 +507,11 @@ def _spoilt(whole: JobOutput, folder: Path) -> Iterator[tuple[str, JobOutput]]:
     kept = (each for each in whole.directory.iterdir() if each.is_file())
     names = [each.name for each in kept if each.name not in ("stderr", "command.txt")]
     texts = {name: (whole.directory / name).read_text(encoding="utf-8", errors="replace") for name in names}
-    for what, _ in _spoilt_texts(""):
+    for what, spoil in _SPOILS.items():
         copy = folder / what.split()[-1]
         shutil.copytree(whole.directory, copy)
         for name, text in texts.items():
-            (copy / name).write_text(dict(_spoilt_texts(text))[what], encoding="utf-8")
+            (copy / name).write_text(spoil(text), encoding="utf-8")
         yield f"{what} one", replace(whole, directory=copy)
     yield "one of a tool that failed", replace(whole, exit_code=1)
     yield "one of a tool that was stopped", replace(whole, exit_code=None)

@@ -23,6 +23,9 @@ _SEEN, _ENOUGH = 0.08, 0.8
 _RESERVE, _GROWN = 0.985, 0.955
 """The share of a page's height to fill. It is below 1 because contents are only estimated, and lower still if figures
 grow."""
+_PAGE_COST, _BLANK_COST, _END_COST = 100, 20, 15
+"""The costs of one more page, of a blank page before the last one, and of a last page without contents. A change of the
+figures' heights by their whole costs 1."""
 _USUAL_PT, _LEADING, _NARROWER, _FACTORS, _CELL_GAP = 10.0, 0.97, 1.06, 10.0, 12.0
 """The usual type size, for a style that sets none. Then the height of a line as a share of a line's height on a slide,
 and how much narrower than estimated text is that is not bold. A line height in a style is a factor if it is at most the
@@ -67,7 +70,7 @@ def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, 
         blanks = [1 - _used(page, dict.fromkeys(names, share)) / whole for page in pages]
         inner = sum(max(0.0, blank - _SEEN) for blank in blanks[:-1])
         end = max(0.0, _ENOUGH - 1 + blanks[-1])
-        return float(100 * len(pages) + 20 * inner + 15 * end + abs(share - 1))
+        return _PAGE_COST * len(pages) + _BLANK_COST * inner + _END_COST * end + abs(share - 1)
 
     best = min((share for share in _SHARES if share >= least), key=cost)
     shares = dict.fromkeys(names, best)
