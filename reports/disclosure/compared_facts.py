@@ -16,6 +16,8 @@ from benchbrief.reports.words.brief_words import Words, sentences
 
 _MOST_BESIDE = 4
 """The most columns of facts that fit a page next to the names of the rows."""
+_FEW_APART = 3
+"""The most facts that differ between two sides without needing a table."""
 _Sides = Sequence[Mapping[str, FactLine]]
 """The facts of each side of the comparison, by fact name."""
 
@@ -37,7 +39,7 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     prose = [words["fact_sentence"].format(fact=row.name, value=row.cells[0]) for row in alike if row not in listed]
     labels = [each.label for each in machines]
     if (told := _told(apart, labels, words)) is not None:
-        apart, prose = [], [told, *prose]
+        apart, prose = [], [*told, *prose]
     common = sentences([common, *prose], words) if prose else common
     groups, table = fact_groups(hardware, results), _table(apart, labels, words)
     return FactsView(number, title, groups, *table, common[:1].upper() + common[1:])
@@ -79,13 +81,17 @@ def _said(row: FactRow, words: Words) -> str:
     return words["fact_said"].format(fact=within_sentence(row.name), value=text)
 
 
-def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> str | None:
-    """If only one fact differs, return a sentence on it, such as "Drive: SSD (Box 0); HDD (Box 1)". Return None if a
-    table is needed."""
-    if len(apart) != 1 or apart[0].differs or len(apart[0].cells) != len(sides) or len(sides) > _MOST_BESIDE:
+def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> list[str] | None:
+    """If only one fact differs, or few between two sides, return a sentence on each, such as "Drive: SSD (Box 0); HDD
+    (Box 1)". Return None if a table is needed."""
+    few = 1 <= len(apart) <= (_FEW_APART if len(sides) == 2 else 1) and len(sides) <= _MOST_BESIDE
+    if not few or any(row.differs or len(row.cells) != len(sides) for row in apart):
         return None
-    each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]
-    return words["fact_sentence"].format(fact=apart[0].name, value=words["semicolon"].join(each))
+    said = []
+    for row in apart:
+        each = [cell + words["aside"].format(text=side) for cell, side in zip(row.cells, sides, strict=True)]
+        said.append(words["fact_sentence"].format(fact=row.name, value=words["semicolon"].join(each)))
+    return said
 
 
 def _table(

@@ -21,7 +21,7 @@ from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.place_labels import key_label
 from benchbrief.reports.data.report_data import ReportedCell, Results, reads_of
 from benchbrief.reports.notices.open_searches import open_searches
-from benchbrief.reports.notices.result_limits import failed_shares
+from benchbrief.reports.notices.result_limits import failed_cells, failures
 from benchbrief.reports.notices.run_validity import none_kept
 from benchbrief.reports.text.number_format import duration, percent, points
 from benchbrief.reports.words.brief_words import counted
@@ -293,7 +293,7 @@ class Cautions:
         self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
         """How many seconds each imported cell was measured."""
         self._shares = shares(results.store)
-        self._failed = results.once(failed_shares)
+        self._failed = results.once(failed_cells)
         self._beyond = Beyond(results.store)
         beside = "SELECT DISTINCT cell_id FROM properties WHERE name = 'background thread'"
         self._beside = {str(cell) for (cell,) in results.store.sql(beside).rows}
@@ -336,7 +336,7 @@ class Cautions:
         if not searched and any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
         yield from open_searches(self._results, query, where)
-        yield from self._of_failed(cells)
+        yield from self._of_failed(query, **where)
         yield from self.few(query, **where)
         yield from self._lengths(cells)
         for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
@@ -348,18 +348,18 @@ class Cautions:
     def in_text(self, query: Query) -> Iterator[str]:
         """Return the cautions on a number in running text, the most serious first."""
         yield from open_searches(self._results, query, {})
-        yield from self._of_failed(self._measured(query))
+        yield from self._of_failed(query)
         yield from self.few(query)
         yield from self._lengths(self._measured(query))
         yield from self._without_background(query)
         yield from self._of_time(query)
         yield from self._ragged(query)
 
-    def _of_failed(self, cells: Iterable[ReportedCell]) -> Iterator[str]:
-        """Yield a caution if operations failed in the measurements behind a number."""
-        found = [self._failed[cell.cell_id] for cell in cells if cell.cell_id in self._failed]
-        if found:
-            yield counted(self._results.words, "c_failed", len(found), share=percent(max(found), 2, unlike=0.0))
+    def _of_failed(self, query: Query, **where: DimKey) -> Iterator[str]:
+        """Yield a caution if operations failed in the measurements behind a number that depends on operations."""
+        of_operations = any(not read.probe for read in reads_of(query))
+        if of_operations and any(cell.cell_id in self._failed for cell in self._measured(query, **where)):
+            yield self._results.once(failures)
 
     def _ragged(self, query: Query) -> Iterator[str]:
         """Yield a caution on values that cover different points."""

@@ -81,7 +81,7 @@ def notice(results: Results) -> Iterable[Notice]:
         text = counted(
             words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
         )
-        worst = {"cv": _share(found[0].cv), "limit": _share(NOTICED_CV)}
+        worst = {**_worst(found, results), "limit": _share(NOTICED_CV)}
         limit = counted(words, "limit_spread", len(found), wide=len(wide), **worst)
         yield Notice(words["notice_spread"], text, "warning", limits=(limit,))
     differences = results.once(_differences)

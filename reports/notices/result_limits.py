@@ -90,9 +90,27 @@ def _errors(results: Results) -> Iterator[ResultLimit]:
         yield ResultLimit("", counted(results.words, "l_cut_off_full", len(cut), most=share))
 
 
-def failed_shares(results: Results) -> dict[str, float]:
-    """Return the share of failed operations in each counted measurement with failures, by the id of its cell."""
-    return {cell: own for _, cell, _, own in results.once(_failed_operations) if own > 0}
+def failed_cells(results: Results) -> frozenset[str]:
+    """Return the ids of the counted cells with failed operations."""
+    return frozenset(cell for _, cell, _, own in results.once(_failed_operations) if own > 0)
+
+
+def failures(results: Results) -> str:
+    """Return the sentence on the failed operations of all counted measurements, with the operations' kinds. A brief has
+    one sentence for all its numbers, so that no page repeats it with other numbers."""
+    words, failed = results.words, [row for row in results.once(_failed_operations) if row[3] > 0]
+    cells = {cell: share > own for _, cell, share, own in failed}
+    rows = results.store.sql(
+        "SELECT DISTINCT cell_id, operation, errors > coalesce(threads, 0) FROM operations "
+        "JOIN cells USING (run_id, cell_id) WHERE phase IS NULL AND errors > 0 ORDER BY operation"
+    ).rows
+    # Of a load generator that was stopped, up to one failure for each thread is the stop's.
+    named = dict.fromkeys(
+        words.get(f"operation_{name}", name) for cell, name, many in rows if cell in cells and (many or not cells[cell])
+    )
+    what = words["c_failed_kinds"].format(kinds=words.locale.listed(named)) if named else words["c_failed_any"]
+    share = percent(max(own for *_, own in failed), 2, unlike=0.0)
+    return counted(words, "c_failed", len(failed), what=what, share=share)
 
 
 def _failed_operations(results: Results) -> list[tuple[str, str, float, float]]:
@@ -126,11 +144,12 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
         return
     cells = len({each.cell for each in busy})
     measured = sum(cell.status == "ok" for cell in results.cells)
-    _, host, share = busy[0]
+    (_, host, share), least = busy[0], busy[-1].share
     holes = {
         "which": some_of(results.words, cells, measured),
         "host": host,
         "share": percent(share),
+        "least": percent(least),
         "limit": percent(BUSY),
     }
     full = counted(results.words, "l_busy_full", cells, **holes)
@@ -301,7 +320,7 @@ def rehearsed_for(results: Results) -> float | None:
     time of a measurement in seconds."""
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
-    longest = max((each.measure_s * each.phases for each in planned), default=REHEARSED_S)
+    longest = max((each.measure_s for each in planned), default=REHEARSED_S)
     once = all(each.repeats == 1 for each in planned)
     return longest if once and longest < REHEARSED_S and not is_imported(results) else None
 

@@ -39,8 +39,6 @@ _SPARE = 6.0
 """The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
 """How far an estimate may be wrong, as a share of a page's height."""
-_MOST_OPEN = 0.1
-"""The largest blank share of the last page that is moved above the method. A larger gap would tear the page in two."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -68,9 +66,6 @@ class Arrangement:
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
-    open_end: float = 0.0
-    """The space above the method, in pixels, that makes the brief end at the foot of its last page, or 0 for the usual
-    space."""
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The footnotes that a figure or table repeats from another page, by the id of the figure or table."""
 
@@ -144,16 +139,6 @@ class _Pages:
             blank > _BLANK and not (page and page[0].forced)
             for blank, page in zip(self.blanks, self.atoms[1:], strict=False)
         )
-
-    def opened(self, height: float) -> _Pages:
-        """Return the pages with the last page's blank space moved above the method, so that the last lines are at the
-        page's foot. `height` is the height of the last page."""
-        begins = next((atom for atom in self.atoms[-1][1:] if atom.section == "method"), None)
-        if begins is None or not _SEEN / 2 < self.blanks[-1] <= _MOST_OPEN:
-            return self
-        room = (self.blanks[-1] - _RESERVE) * height - _SPARE
-        blanks, space = [*self.blanks[:-1], self.blanks[-1] - room / height], round(begins.gap + room, 1)
-        return replace(self, blanks=blanks, arrangement=replace(self.arrangement, open_end=space))
 
     @property
     def ends_short(self) -> bool:
@@ -230,22 +215,13 @@ def fit_figures(
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
     """Return the document and the contents of its pages. The figures are fitted to the pages if that is better."""
-    document, galley, now, chosen = setting.document, setting.galley, setting.now, setting.chosen
+    document, now, chosen = setting.document, setting.now, setting.chosen
     if setting.best is chosen:
-        opened = galley.opened(chosen)
-        fitted = again(opened.arrangement)
-        arrangement = opened.arrangement
-        if arrangement.open_end and len(fitted.pages) > len(chosen.atoms):
-            arrangement = replace(arrangement, open_end=0.0)
-            fitted = again(arrangement)
-        found = _Galley(fitted).laid_out(arrangement)
+        fitted = again(chosen.arrangement)
+        found = _Galley(fitted).laid_out(chosen.arrangement)
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
         if fewer or found.cost < now.cost:
             return fitted, found
-    if (opened := galley.opened(now)) is not now:
-        fitted = again(opened.arrangement)
-        if len(fitted.pages) == len(document.pages):
-            return fitted, _Galley(fitted).laid_out(opened.arrangement)
     return document, now
 
 
@@ -279,10 +255,6 @@ class _Galley:
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
-
-    def opened(self, pages: _Pages) -> _Pages:
-        """Return the pages with the last lines moved to the foot of the last page, if they are near it already."""
-        return pages if self.one_page or self.has_slides else pages.opened(self._height(len(pages.atoms) - 1))
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
         """Return the pages with the best heights of figures and the best place of the first figure."""
@@ -496,8 +468,10 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
     """For each element (a figure, table, formula or text), return the numbers of the footnotes that it cites from
-    another page. No reader would look for them there. The keys are the elements' ids."""
+    another page. No reader would look for them there. The keys are the elements' ids. Of several elements on a page,
+    only the first is returned."""
     cited: dict[str, set[tuple[int, int]]] = {}
+    known = set[tuple[int, int]]()
     stands: dict[int, int] = {}
     for page, sheet in enumerate(document.pages):
         for block, element in _elements(sheet._page_box, ""):
@@ -505,7 +479,9 @@ def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
             if _NOTE.fullmatch(name):
                 stands.setdefault(int(name.removeprefix("note-")), page)
             elif block and _NOTE.fullmatch(target.removeprefix("#")):
-                cited.setdefault(block, set()).add((int(target.removeprefix("#note-")), page))
+                found = (int(target.removeprefix("#note-")), page)
+                cited.setdefault(block, set()).update({found} - known)
+                known.add(found)
     far = {
         block: tuple(sorted({note for note, page in of if stands.get(note, page) != page}))
         for block, of in cited.items()

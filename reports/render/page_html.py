@@ -66,15 +66,13 @@ def to_html(
     *,
     close_set: int = 0,
     new_page: str = "",
-    open_end: float = 0.0,
 ) -> str:
     """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
     template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
     are images in the folder `figures`. The `first_figure` may come before or after the lead. With a `close_set` of 1 or
-    2, letters are smaller and there is less space. The section `new_page` begins a page. `open_end` is the space above
-    the method in pixels, or 0 for the usual space.
+    2, letters are smaller and there is less space. The section `new_page` begins a page.
     """
     house = house or House()
     layout = template_of(template)
@@ -116,7 +114,6 @@ def to_html(
         else "none",
         "close_set": close_set,
         "new_page": new_page,
-        "open_end": open_end,
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
     }
     parts = {name: (path, text) for name, path, text in house.parts}
@@ -148,7 +145,6 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "around": page_style(view, medium),
         "close_set": 0,
         "new_page": "",
-        "open_end": 0.0,
     }
 
 

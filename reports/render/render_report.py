@@ -312,7 +312,7 @@ class _Brief:
         def redraw(arrangement: Arrangement) -> str:
             blocks = with_redrawn_figures(self.view.blocks, arrangement.shares)
             view = replace(self.view, blocks=with_notes_again(blocks, arrangement.notes))
-            names = ("first_figure", "close_set", "new_page", "open_end")
+            names = ("first_figure", "close_set", "new_page")
             placed = {name: getattr(arrangement, name) for name in names}
             return _leading_to_own_notes(self.page("paper", other, view, **placed), arrangement.notes)
 

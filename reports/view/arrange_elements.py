@@ -196,10 +196,15 @@ def _narrow(callout: CalloutView) -> bool:
 
 
 def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Mark the short texts that introduce the next element, so that no page ends with such a text."""
+    """Mark the short texts that introduce the next element, so that no page ends with such a text. The notes of a text
+    right before a figure or table stand below that."""
     found: list[Block] = []
     shown, left = False, 0.0
-    for block in reversed(blocks):
+    for one in reversed(blocks):
+        block = one
+        if isinstance(one, TextView) and one.notes and found and isinstance(found[-1], FigureView | TableView):
+            found[-1] = replace(found[-1], notes=(*one.notes, *found[-1].notes))
+            block = replace(one, notes=())
         if isinstance(block, FigureView | FigureRow | TableView | FormulaView):
             shown, left = True, _LEAD_IN
         elif isinstance(block, TextView) and shown and _room(block) <= left and not block.notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -28,13 +29,16 @@ def configuration(world: w.World, language: str = "en") -> tuple[list[FactsView]
     return brief, full
 
 
-def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
-    """Return a world of several hardware groups. All have these facts, and each has its own `drive` and, unless `rack`
-    is False, its own `rack`."""
+APART = ("bay", "drive", "rack", "row")
+
+
+def several(count: int, *, apart: Sequence[str] = APART, **facts: str) -> w.World:
+    """Return a world of several hardware groups. All have these facts, and each has its own value of the facts
+    `apart`."""
     hardware = {f"h{n}": f"Box {n}" for n in range(count)}
-    own: dict[str, dict[str, p.Fact]] = {key: {**facts, "drive": f"SSD {key}"} for key in hardware}
-    if rack:
-        own = {key: {**its, "rack": f"bay {key}"} for key, its in own.items()}
+    own: dict[str, dict[str, p.Fact]] = {
+        key: {**facts, **{name: f"{name} {key}" for name in apart}} for key in hardware
+    }
     return w.World(hardware, {"a": "Sessions"}, nodes=3, facts=own, observed={"os": "Linux", "clock_source": "tsc"})
 
 
@@ -43,7 +47,11 @@ def several(count: int, *, rack: bool = True, **facts: str) -> w.World:
     [
         (2, "en", "The same for both: 3 nodes; network 10 Gbit/s; operating system Linux"),
         *longer((3, "en", "The same for all: 3 nodes; network 10 Gbit/s; operating system Linux")),
-        (1, "en", "3 nodes; network 10 Gbit/s; drive SSD h0; rack bay h0; operating system Linux"),
+        (
+            1,
+            "en",
+            "3 nodes; network 10 Gbit/s; bay bay h0; drive drive h0; rack rack h0; row row h0; operating system Linux",
+        ),
         (2, "ja", "共通：3ノード、ネットワークは 10 Gbit/s、OS は Linux"),
     ],
 )
@@ -51,9 +59,7 @@ def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, lang
     (found,), _ = configuration(several(count, network="10 Gbit/s"), language)
     assert close_up(found.common.replace("\xa0", " ")) == said
     assert [(row.name, row.cells) for row in found.beside] == (
-        [(name, tuple(f"{of} h{n}" for n in range(count))) for name, of in (("Drive", "SSD"), ("Rack", "bay"))]
-        if count > 1
-        else []
+        [(name.title(), tuple(f"{name} h{n}" for n in range(count))) for name in APART] if count > 1 else []
     )
     assert found.number == (1 if count > 1 else 0), "a line alone is no table"
 
@@ -61,19 +67,26 @@ def test_what_all_share_is_a_line_and_only_what_differs_a_table(count: int, lang
 @pytest.mark.long
 def test_more_sides_than_columns_are_rows() -> None:
     (found,), _ = configuration(several(6))
-    assert (found.corner, found.heads) == ("Hardware", ("Drive", "Rack"))
-    assert (found.beside[1].name, found.beside[1].cells) == ("Box 1", ("SSD h1", "bay h1"))
+    assert (found.corner, found.heads) == ("Hardware", ("Bay", "Drive", "Rack", "Row"))
+    assert (found.beside[1].name, found.beside[1].cells) == ("Box 1", ("bay h1", "drive h1", "rack h1", "row h1"))
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "apart", "said"),
     [
-        ("en", "The same for both: 3 nodes; operating system Linux. Drive: SSD h0 (Box 0); SSD h1 (Box 1)."),
-        ("ja", "共通：3ノード、OS は Linux。Drive：SSD h0（Box 0）、SSD h1（Box 1）。"),
+        ("ja", ["bay"], "共通：3ノード、OS は Linux。Bay：bay h0（Box 0）、bay h1（Box 1）。"),
+        (
+            "en",
+            ["bay", "row"],
+            (
+                "The same for both: 3 nodes; operating system Linux. "
+                "Bay: bay h0 (Box 0); bay h1 (Box 1). Row: row h0 (Box 0); row h1 (Box 1)."
+            ),
+        ),
     ],
 )
-def test_the_only_fact_that_differs_is_a_sentence(language: str, said: str) -> None:
-    (found,), _ = configuration(several(2, rack=False), language)
+def test_few_facts_that_differ_between_two_are_sentences(language: str, apart: list[str], said: str) -> None:
+    (found,), _ = configuration(several(2, apart=apart), language)
     assert close_up(found.common.replace("\xa0", " ")) == said
     assert (found.beside, found.number) == ((), 0)
 

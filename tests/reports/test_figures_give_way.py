@@ -159,15 +159,6 @@ def test_a_last_section_that_a_page_tears_begins_the_last_page(tmp_path: Path) -
     assert [asked.new_page for asked in pages.asked] == ["section-2"]
 
 
-@pytest.mark.parametrize(("lines", "is_moved"), [(36, True), (38, False), (5, False)])
-def test_a_brief_that_ends_near_the_foot_of_its_last_page_ends_at_it(
-    lines: int, is_moved: bool, tmp_path: Path
-) -> None:
-    pages = Sections(lines, 3)
-    assert set(pages.made(tmp_path)) == {1}
-    assert [asked.open_end > 0 for asked in pages.asked] == [True] * is_moved
-
-
 def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:
     class Unchanged(Pages):
         def arranged(self, arrangement: Arrangement) -> str:

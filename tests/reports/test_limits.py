@@ -95,7 +95,7 @@ def test_failed_operations_are_reported_first_where_they_are_more_than_accepted(
     assert bool(limit.short) == first
     cautions = Cautions(Results(plan, w.make_store(rows), CATALOGUES["en"]))
     query = w.query("SELECT 1.0 AS value", (), "ops/s", "throughput", [w.read("throughput")])
-    said = "0.50% of the operations of a measurement behind this failed."
+    said = "In one measurement, operations failed: 0.50% of its operations."
     assert said in [*cautions.in_text(query)]
     assert said in [*cautions.at(query, threads=4.0)]
 
@@ -129,8 +129,8 @@ def test_a_saturated_load_generator_is_reported_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = limits_of(world().plan(), [*clean(world()), utilised(0.97, cell)])
     assert limit.short == (
-        "the load generator's processors were fully busy in one of 6 measurements, "
-        "so the system may do more than is shown"
+        "the load generator's processors were at least 97% busy in one of 6 measurements: "
+        "the system may do more than is shown"
     )
     assert not limit.is_grave
     assert "97% on local" in limit.full
@@ -147,11 +147,12 @@ def test_measurements_that_were_not_steady_are_reported_first() -> None:
     (warning,) = Steadiness(range=0.5, trend=0.3).warnings
     rows = [s.NoteRow(w.RUN, cell, "warning", warning, "ycsb") for cell in cells]
     (limit,) = limits_of(world().plan(), [*clean(world()), *rows])
-    assert limit.short == "the throughput of 2 of 6 measurements had not become steady (SNIA's rule)"
+    rule = "(SNIA's rule, on fifths of the measured time)"
+    assert limit.short == f"the throughput of 2 of 6 measurements had not become steady {rule}"
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
     everywhere = [s.NoteRow(w.RUN, cell.id, "warning", warning, "ycsb") for cell in world().plan().cells]
     (limit,) = limits_of(world().plan(), [*clean(world()), *everywhere])
-    assert limit.short == "the throughput had not become steady in any of the 6 measurements (SNIA's rule)"
+    assert limit.short == f"the throughput had not become steady in any of the 6 measurements {rule}"
     assert limit.is_grave
 
 
