@@ -69,8 +69,8 @@ SMOKES = (
             ("threads = [96]", "threads = [96]  workloads = [a, d]"),
         ),
         says=(
-            r"Recent statistics \(D\) Mostly reads of new records [\d,]+",
-            r"RAM disk.*Local disk",
+            r"Operations per second on ?RAM ?disk and ?Local ?disk",
+            r"a thread made \d[\d,]* to ?\d[\d,]* ?operations",
             r"A rehearsal on one ?machine, with a RAM ?disk in place of ?SSDs",
             MONGO_STAND_IN,
         ),
@@ -100,11 +100,11 @@ SMOKES = (
         ),
         says=(
             r"ahead at \d of 2 points",
-            r"Recent statistics \(D\) Mostly reads of new records [\d,]+",
+            r"Recent statistics \(D\) [\d,]+",
             r"a folder in this machine's memory",
             MONGO_STAND_IN,
         ),
-        numbers=16,
+        numbers=12,
         seconds=180,
     ),
     Example(
