@@ -467,9 +467,14 @@ _PLACES = (
 
 
 def place_labels(
-    labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
+    labels: Sequence[Label],
+    size: float,
+    area: Box,
+    lines: Sequence[Sequence[tuple[float, float]]],
+    among: Sequence[Place] = _PLACES,
 ) -> tuple[Place | None, ...]:
-    """Choose for each label, in order, the place where it covers the fewest points, lines and earlier labels.
+    """Choose for each label, in order, the place `among` these where it covers the fewest points, lines and earlier
+    labels.
 
     The place is None if a third of the label would cover others, since a missing label is better than two unreadable
     ones.
@@ -479,7 +484,7 @@ def place_labels(
     taken: list[Box] = []
     chosen: list[Place | None] = []
     for label in labels:
-        boxes = {place: _box(label, place, size) for place in _PLACES}
+        boxes = {place: _box(label, place, size) for place in among}
         reach = _around(boxes.values())
         near = [dot for dot in dots if dot.overlap(reach)]
 
@@ -489,13 +494,19 @@ def place_labels(
             outside = (box.right - box.left) * (box.bottom - box.top) - inside
             return sum(box.overlap(b) for b in near) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
 
-        best = min(_PLACES, key=cost)
+        best = min(among, key=cost)
         box = boxes[best]
         hidden = sum(box.overlap(b) for b in taken) > (box.right - box.left) * size / 3
         chosen.append(None if hidden else best)
         if not hidden:
             taken.append(box)
     return tuple(chosen)
+
+
+def covers_line(label: Label, place: Place, size: float, lines: Iterable[Sequence[tuple[float, float]]]) -> bool:
+    """Return whether a label at a place would cover a part of a line."""
+    box = _box(label, place, size)
+    return any(box.overlap(Box(x - 1, y - 1, x + 1, y + 1)) for line in lines for x, y in _along(line))
 
 
 def _along(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -81,14 +81,14 @@ def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
         ]
         if end:
             known = [(series, t, p) for series, t, p in known if p.x != 0]
-        places = _apart([plot.y_pixel(t)(p.y or 0.0) for _, t, p in known], 12.0, plot.height)
+        places = apart([plot.y_pixel(t)(p.y or 0.0) for _, t, p in known], 12.0, plot.height)
         for (series, trace, point), y in zip(known, places, strict=True):
             if y is not None:
                 color = darken_for_text(trace.paint)
                 yield ChartText(point.text, x(point.x) + beside, y, align, color, SMALL, series=series)
 
 
-def _apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:
+def apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:
     """Return places at least `gap` apart, near the given ones and between 0 and `height`. A place is None if there is
     no room for it."""
     order = sorted(range(len(places)), key=places.__getitem__)

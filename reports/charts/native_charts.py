@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from benchbrief.reports.charts.chart import Chart, ChartPoint, Ticks, Trace
-from benchbrief.reports.charts.chart_layout import arrange
+from benchbrief.reports.charts.chart import Chart, ChartPoint, Trace
+from benchbrief.reports.charts.chart_layout import Plot, arrange
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 
 _WIDTH, _HEIGHT = 657.0, 300.0
@@ -26,10 +26,10 @@ def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
     """Return a figure's panels as charts for office programs."""
     made = tuple(charts)
     panels = arrange(made, _WIDTH, _HEIGHT) if made else ()
-    return tuple(_native(chart, panel.plot.y) for chart, panel in zip(made, panels, strict=True))
+    return tuple(_native(chart, panel.plot) for chart, panel in zip(made, panels, strict=True))
 
 
-def _native(chart: Chart, axis: Ticks) -> NativeChart:
+def _native(chart: Chart, plot: Plot) -> NativeChart:
     categories = chart.x.categories if chart.x.kind == "category" else ()
     measured = (point.y for trace in chart.traces if not trace.ideal for point in trace.points)
     highest = max((value for value in measured if value is not None), default=0.0)
@@ -39,7 +39,8 @@ def _native(chart: Chart, axis: Ticks) -> NativeChart:
         series and _is_plain(trace, categories) for trace, series in made if trace.mark != "bracket"
     )
     has_more = any(
-        series and (series.mark in ("bracket", "range") or series.is_pale or series.worse) for _, series in made
+        series and (series.mark in ("bracket", "range") or series.is_pale or series.worse or series.repeats)
+        for _, series in made
     )
     return NativeChart(
         heading=chart.heading,
@@ -54,7 +55,9 @@ def _native(chart: Chart, axis: Ticks) -> NativeChart:
         x_name=chart.x.title,
         whole=on_slides and not has_more,
         on_slides=on_slides,
-        ticks=tuple(axis.values),
+        ticks=tuple(plot.y.values),
+        flat=plot.flat,
+        x_ticks=() if categories or chart.x.ticks else tuple(plot.x_ticks),
     )
 
 
@@ -92,6 +95,8 @@ def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
         dashed=trace.dashed or trace.mark == "rule",
         is_ideal=trace.ideal,
         labels=_labels(trace, points),
+        keys=tuple(point.label for point in points) if trace.mark == "curve" else (),
+        repeats=tuple(point.repeats for point in points) if any(point.repeats for point in points) else (),
         worse=tuple(point.worse for point in points) if any(point.worse for point in points) else (),
     )
 

@@ -29,6 +29,10 @@ class NativeSeries:
     labels: tuple[str, ...] = ()
     """The labels of the series: its values as the brief writes them, both ends of each range, or the numbers of
     brackets. A single bracket compares all bars."""
+    keys: tuple[str, ...] = ()
+    """The labels beside the points of a curve, such as numbers of threads. Empty if there are none."""
+    repeats: tuple[tuple[float, ...], ...] = ()
+    """The values of each point's repeats. Empty if there are none."""
     worse: tuple[bool, ...] = ()
     """The bars that are drawn pale because they are changes for the worse. Empty if there are none."""
 
@@ -53,8 +57,9 @@ class NativeChart:
 
     `whole` means that the chart shows everything that the figure's own drawing shows. If it does not, use the drawing
     as a picture: the figure has ranges, brackets, pale bars, marks on the x axis, notes at points, or refused rates.
-    `on_slides` means that only ranges, brackets or pale bars are missing, which slides can add. `ticks` are the ticks
-    of the drawing's left axis, from one end to the other.
+    `on_slides` means that only ranges, brackets, pale bars, repeats or labels of a curve's points are missing, which
+    slides can add. `ticks` and `x_ticks` are the ticks of the drawing's left axis and of its x axis, from one end to
+    the other. Bars of a `flat` chart are horizontal.
     """
 
     heading: str
@@ -69,4 +74,6 @@ class NativeChart:
     whole: bool = True
     on_slides: bool = True
     ticks: tuple[float, ...] = ()
+    x_ticks: tuple[float, ...] = ()
+    flat: bool = False
     x_name: str = ""

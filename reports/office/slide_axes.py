@@ -34,15 +34,40 @@ the name of the x axis."""
 
 
 @dataclass(frozen=True)
-class Plot:
-    """The place where a chart draws its values: the `area` between its axes, and the ends of the value axis."""
+class Scale:
+    """An axis from `low` to `high`. Categories have whole numbers, and the ends of their axis are half a slot away."""
 
-    area: Area
     low: float
     high: float
+    log: bool = False
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis a value lies, from 0 to 1."""
+        low, high, at = map(math.log, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        return (at - low) / (high - low)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The axes of a chart. The x axis is None if the program chooses its ends."""
+
+    x: Scale | None
+    y: Scale
+
+
+@dataclass(frozen=True)
+class Plot:
+    """The place where a chart draws its values: the `area` between its axes."""
+
+    area: Area
+    scales: Scales
+
+    def x(self, value: float) -> float:
+        """Return the place of a value, or of a category with this index."""
+        return self.area.left + self.area.width * (self.scales.x.share(value) if self.scales.x else 0.5)
 
     def y(self, value: float) -> float:
-        return self.area.bottom - self.area.height * (value - self.low) / (self.high - self.low)
+        return self.area.bottom - self.area.height * self.scales.y.share(value)
 
 
 @dataclass(frozen=True)
@@ -60,13 +85,17 @@ class Margins:
         return self.heading + self.over
 
 
-def margins_of(chart: NativeChart, area: Area, ends: tuple[float, float], points: float, above: float) -> Margins:
-    """Return the space that a chart in an area needs around its plot, with `above` points free over its highest bar."""
-    low, high = ends
-    log = chart.log_left and low > 0
-    written = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)] if log else []
-    ticks = max(text_width(formatted(each, ",.6g"), points) for each in (*written, *chart.ticks, *ends)) + 14
-    right = 8.0 if chart.categories else 26.0
+def margins_of(
+    chart: NativeChart, area: Area, axis: Scale, points: float, above: float, beside: tuple[float, float]
+) -> Margins:
+    """Return the space that a chart in an area needs around its plot, with `above` points free over its highest bar.
+    `beside` are the widths of texts to the right of the plot and of its last points.
+    """
+    low, high = axis.low, axis.high
+    written = [10.0**power for power in range(round(math.log10(low)), int(math.log10(high)) + 1)] if axis.log else []
+    ticks = max(text_width(formatted(each, ",.6g"), points) for each in (*written, *chart.ticks, low, high)) + 14
+    half = (area.width - ticks) / len(chart.categories) / 2 if chart.categories else 0.0
+    right = max(8.0 if chart.categories else 26.0, beside[0], beside[1] - half)
     slot = (area.width - ticks - right) / max(1, len(chart.categories))
     lines = max((lines_of(name, slot, points) for name in chart.categories), default=1)
     lines += any(series.mark == "range" for series in chart.series)  # whose categories have places of their own
@@ -97,27 +126,24 @@ def heading_lines(chart: NativeChart, area: Area) -> list[str]:
     return lines
 
 
-def place_plot(
-    made: Any, chart: NativeChart, area: Area, ends: tuple[float, float], margins: Margins, points: float
-) -> Plot:
+def place_plot(made: Any, chart: NativeChart, area: Area, scales: Scales, margins: Margins, points: float) -> Plot:
     """Place the axes of a chart within its area, with its heading and the name of its x axis centred on them."""
-    low, high = ends
     width, height = area.width - margins.left - margins.right, area.height - margins.top - margins.below
     inner = Area(area.left + margins.left, area.top + margins.top, width, height)
-    _lay_out(made._chartSpace.find(f".//{qn('c:plotArea')}"), inner, area)
+    lay_out(made._chartSpace.find(f".//{qn('c:plotArea')}"), inner, area)
     middle = margins.left + width / 2
     if lines := heading_lines(chart, area):
         left = middle - max(text_width(line, HEADING_PT) for line in lines) * BOLDER / 2
         top = margins.heading - _OVER_PLOT - len(lines) * _HEADING_LINE
-        _lay_out(made.chart_title._element, Area(area.left + max(0.0, left), area.top + max(0.0, top), 0.0, 0.0), area)
+        lay_out(made.chart_title._element, Area(area.left + max(0.0, left), area.top + max(0.0, top), 0.0, 0.0), area)
     if chart.x_title:
         left = middle - text_width(chart.x_title, points) / 2
         top = area.bottom - points * LINE_HEIGHT - _UNDER_NAME
-        _lay_out(made.category_axis.axis_title._element, Area(area.left + max(0.0, left), top, 0.0, 0.0), area)
-    return Plot(inner, low, high)
+        lay_out(made.category_axis.axis_title._element, Area(area.left + max(0.0, left), top, 0.0, 0.0), area)
+    return Plot(inner, scales)
 
 
-def _lay_out(element: Any, place: Area, area: Area) -> None:
+def lay_out(element: Any, place: Area, area: Area) -> None:
     """Set the place of a chart's part within the chart's area. A heading has no size of its own."""
     shares = {"x": (place.left - area.left) / area.width, "y": (place.top - area.top) / area.height}
     inner = ""
@@ -138,14 +164,15 @@ def _lay_out(element: Any, place: Area, area: Area) -> None:
 
 def reach(series: NativeSeries) -> list[float]:
     """Return the values that an axis must have room for."""
-    return [v for v in (*series.values, *series.high, *series.ends) if v is not None and math.isfinite(v)]
+    repeats = (value for of_point in series.repeats for value in of_point)
+    return [v for v in (*series.values, *series.high, *series.ends, *repeats) if v is not None and math.isfinite(v)]
 
 
 def set_axes(
-    made: Any, chart: NativeChart, shared: Sequence[float], points: float, ink: str, room: float
-) -> tuple[float, float] | None:
-    """Set the axes of a chart that is `room` wide. Returns the ends of the value axis, or None if the program chooses
-    them."""
+    made: Any, chart: NativeChart, shared: Sequence[float], xs: Sequence[float], points: float, ink: str, room: float
+) -> Scales | None:
+    """Set the axes of a chart that is `room` wide. They have room for the `shared` values and places of all panels.
+    Returns the axes, or None if the program chooses the value axis."""
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)
@@ -172,17 +199,19 @@ def set_axes(
     if low < 0:
         values.tick_labels.number_format = signed(values.tick_labels.number_format, "")
     values.tick_labels.number_format_is_linked = False
-    if not chart.categories:
-        _scale_x(categories, chart, room)
+    across = Scale(-0.5, len(chart.categories) - 0.5)
+    along = across if chart.categories else _scale_x(categories, chart, xs, room)
     if not most:
         return None
-    if chart.log_left and min(shared, default=0.0) > 0:
+    log = chart.log_left and min(shared, default=0.0) > 0
+    if log:
         _log(values, 10)
         low, high = _decades(min((*shared, *chart.ticks[:1])), max(shared), 10)
+        high = next((tick for tick in chart.ticks[-1:] if max(shared) <= tick < high), high)
     else:
         values.major_unit = unit
     values.minimum_scale, values.maximum_scale = low, high
-    return low, high
+    return Scales(along, Scale(low, high, log))
 
 
 def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, float]:
@@ -207,22 +236,29 @@ def _of_ticks(numbers: Sequence[float]) -> str:
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
-def _scale_x(axis: Any, chart: NativeChart, room: float) -> None:
-    xs = [x for series in chart.series for x in series.xs]
+def _scale_x(axis: Any, chart: NativeChart, xs: Sequence[float], room: float) -> Scale | None:
+    """Set the x axis and return it, or None if the program chooses its ends. It has the ticks of the brief's own
+    drawing if they fit."""
     shown: Sequence[float] = xs
+    found: Scale | None = None
+    widest = text_width(formatted(max(xs, default=0.0), ",.6g"), LEAST_PT) + _BETWEEN_TICKS
     if chart.log_x and xs and min(xs) > 0:
         base = 2 if all(math.log2(x).is_integer() for x in xs) else 10
         _log(axis, base)
-        axis.minimum_scale, axis.maximum_scale = shown = _decades(min(xs), max(xs), base)
+        shown = _decades(min(xs), max(xs), base)
+        found = Scale(*shown, log=True)
     elif xs and (unit := _common_step(xs)):
-        axis.major_unit, axis.minimum_scale, axis.maximum_scale = unit, min(xs), max(xs)
+        axis.major_unit, found = unit, Scale(min(xs), max(xs))
     elif xs and min(xs) >= 0 and max(xs) > 0:
-        widest = text_width(formatted(max(xs), ",.6g"), LEAST_PT) + _BETWEEN_TICKS
-        ticks = nice_ticks(xs, max(1, min(_MOST_TICKS, int(room / widest) - 1)))
-        axis.minimum_scale, axis.maximum_scale = ticks.low, ticks.high
-        axis.major_unit = ticks.values[1] - ticks.values[0]
-        shown = ticks.values
+        shown = chart.x_ticks
+        drawn = len(shown) > 1 and not chart.log_x and shown[0] <= min(xs) and shown[-1] >= max(xs)
+        if not drawn or len(shown) * widest > room:
+            shown = nice_ticks(xs, max(1, min(_MOST_TICKS, int(room / widest) - 1))).values
+        axis.major_unit, found = shown[1] - shown[0], Scale(shown[0], shown[-1])
+    if found:
+        axis.minimum_scale, axis.maximum_scale = found.low, found.high
     axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = _of_ticks(shown), False
+    return found
 
 
 def _decades(low: float, high: float, base: int) -> tuple[float, float]:

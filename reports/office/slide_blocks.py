@@ -329,12 +329,12 @@ def _says_all(block: FigureView) -> bool:
 
 def texts_below(block: Block) -> list[Paragraph]:
     """Return the texts below a figure, a table or a box. If PowerPoint draws a figure as a chart, its key is left out,
-    because the chart lacks everything that the key explains, except pale bars."""
+    because the chart lacks what the key explains, unless that is pale bars, repeats or labels of points."""
     said: list[Paragraph] = []
     names: tuple[str, ...] = ("key", "heat", "compared")
     if isinstance(block, FigureView) and can_draw(block.native):
-        has_pale = any(series.worse for chart in block.native for series in chart.series)
-        names = names if has_pale else names[1:]
+        drawn = [series for chart in block.native for series in chart.series]
+        names = names if any(each.worse or each.keys or each.repeats for each in drawn) else names[1:]
     for name in names:
         said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pptx.chart.data import CategoryChartData, XyChartData
@@ -107,6 +108,20 @@ def label_format(chart: NativeChart) -> str:
     form = "#,##0" + ("." + "0" * decimals if decimals else "") + (f'"{unit}"' if unit else "")
     plus = "+" if any(text.startswith("+") for text in texts) else ""
     return signed(form, plus) if plus or any(text.startswith(_MINUS) for text in texts) else form
+
+
+def are_written_alike(chart: NativeChart) -> bool:
+    """Return whether the brief writes all values of bars with the same unit and nothing else, as a format can."""
+    texts = [text for each in chart.series if not each.is_level for text in each.labels if text]
+    found = [_WRITTEN.fullmatch(text) for text in texts]
+    return len({match and match["unit"] for match in found}) < 2 and None not in found
+
+
+def end_format(chart: NativeChart, series: NativeSeries, place: int) -> str:
+    """Return the number format for an end of a line: the brief's own, with at most three digits."""
+    end = replace(series, values=(series.values[place],), labels=(series.labels[place],), ends=())
+    form = label_format(replace(chart, series=(end,)))
+    return form if '"' in form else min(form, number_format((end,)), key=len)
 
 
 def signed(form: str, plus: str) -> str:

@@ -19,6 +19,7 @@ from benchbrief.reports.office.slide_axes import (
     HEADING_PT,
     MOST_STEPS,
     Margins,
+    Scales,
     heading_lines,
     largest,
     margins_of,
@@ -27,22 +28,28 @@ from benchbrief.reports.office.slide_axes import (
     set_axes,
 )
 from benchbrief.reports.office.slide_chart_data import data_of
+from benchbrief.reports.office.slide_flat_ranges import add_flat_ranges, is_flat_range
 from benchbrief.reports.office.slide_marks import (
     APART,
-    BRACKET,
     Bars,
     add_bracket_key,
     add_intervals,
     draw_bracket,
     draw_levels,
     draw_ranges,
+    draw_repeats,
     gap_of,
     label_bars,
     label_ends,
+    label_keys,
+    name_levels,
+    named_levels,
+    room_beside,
+    room_over_bars,
     set_look,
 )
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
-from benchbrief.reports.office.slide_parts import add_text, height_of_all
+from benchbrief.reports.office.slide_parts import add_chart, add_text, height_of_all
 from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
@@ -53,8 +60,6 @@ _KEY_GAP, _KEY_SHARE = "      ", 0.94
 _MOST_LABELS = 16
 """The most bars whose values are written beside them."""
 _RANGE_GAP = 60
-_BRACKETS = 8.0
-"""The space between the highest bar and the brackets over it."""
 _COLUMNS = (3, 2)
 _NARROWEST, _LONGEST_NAME, _TICKS = 250.0, 90.0, 30.0
 """The least width of a panel with lines, the width above which a name at an axis is broken into lines, and the width of
@@ -109,7 +114,11 @@ def add_charts(
     above them says what the values are."""
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     area = area.below(_add_key(slide, charts, area, ink, names_axis=names_axis))
+    if alone and is_flat_range(charts[0]):
+        add_flat_ranges(slide, charts[0], area, alt, name, _ALONE_PT, ink)
+        return
     values = [value for chart in charts for each in _valued(chart) if _bounds(each) for value in reach(each)]
+    xs = [x for chart in charts for each in chart.series for x in each.xs]
     fitting = (n for n in (len(charts), *_COLUMNS) if all(_fits(chart, area.width / n) for chart in charts))
     columns = 1 if alone else min(len(charts), next(fitting, _COLUMNS[-1]))
     rows = math.ceil(len(charts) / columns)
@@ -120,7 +129,7 @@ def add_charts(
         left, top = area.left + (place % columns) * (width + gap), area.top + (place // columns) * (height + gap)
         own = Area(left, top, width, height)
         points = _ALONE_PT if alone else LEAST_PT
-        panels.append(_add(slide, chart, own, values, f"{name} {chart.heading}".strip(), alt, points, ink))
+        panels.append(_add(slide, chart, own, values, xs, f"{name} {chart.heading}".strip(), alt, points, ink))
     needed = [panel.margins for panel in panels if panel.margins]
     for panel in panels:
         _finish(slide, panel, largest(needed) if needed else None, ink)
@@ -131,7 +140,10 @@ def _add_key(slide: Any, charts: Sequence[NativeChart], area: Area, ink: str, *,
     series, and ends with the brackets."""
     series = {each.name: each for chart in charts for each in chart.series}
     signs = {each.name: _sign(each, at) for chart in charts for at, each in enumerate(_in_order(chart))}
-    shown = [each for each in series.values() if len(series) > 1 and each.mark != "bracket"]
+    named = [each.name for chart in charts if is_flat_range(chart) for each in chart.series]
+    named += [level.name for chart in charts for level in named_levels(chart, area.width, _ALONE_PT)]
+    shown = [each for each in series.values() if each.mark != "bracket" and each.name not in named]
+    shown = shown if len(shown) > 1 else []
     keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}{_KEY_GAP}")) for each in shown]
     axis = [Run(f"{charts[0].left}{_KEY_GAP}", colour=SOFT if ink else "")] if names_axis else []
     said = [Paragraph((*axis, *(run for key in keys for run in key)))]
@@ -190,22 +202,29 @@ def _bounds(series: NativeSeries) -> bool:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A chart on a slide whose marks are not drawn yet. `ends` are the ends of its value axis, or None if the program
-    chooses them."""
+    """A chart on a slide whose marks are not drawn yet. `scales` are its axes, or None if the program chooses them."""
 
     made: Any
     chart: NativeChart
     brackets: tuple[NativeSeries, ...]
     area: Area
     points: float
-    ends: tuple[float, float] | None
+    scales: Scales | None
     is_labelled: bool
 
     @property
     def margins(self) -> Margins | None:
-        numbers = self.points * 1.4 if self.is_labelled else 0.0
-        above = numbers + _BRACKETS * bool(self.brackets) + BRACKET * len(self.brackets)
-        return margins_of(self.chart, self.area, self.ends, self.points, above) if self.ends else None
+        above = room_over_bars(self.points, len(self.brackets), labelled=self.is_labelled)
+        if not self.scales:
+            return None
+        beside = room_beside(self.chart, self.area.width, self.points, ends=self.has_ends)
+        return margins_of(self.chart, self.area, self.scales.y, self.points, above, beside)
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether the ends of lines have their values beside them."""
+        is_free = not any(series.has_intervals for series in self.chart.series)
+        return is_free and bool(self.chart.categories or self.points > LEAST_PT)
 
 
 def _add(
@@ -213,6 +232,7 @@ def _add(
     chart: NativeChart,
     area: Area,
     shared: Sequence[float],
+    xs: Sequence[float],
     name: str,
     alt: str,
     points: float,
@@ -221,11 +241,7 @@ def _add(
     brackets = tuple(each for each in chart.series if each.mark == "bracket" and any(each.labels))
     chart = replace(chart, series=tuple(each for each in _in_order(chart) if each.mark != "bracket"))
     kind = _KINDS[chart.series[0].mark, bool(chart.categories)]
-    box = (Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
-    frame = slide.shapes.add_chart(kind, *box, data_of(chart))
-    frame.name = writable(name)
-    frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))
-    made = frame.chart
+    made = add_chart(slide, kind, data_of(chart), area, name, alt)
     made.font.size = Pt(points)
     if ink:  # or else the colour of the house's theme
         made.font.color.rgb = rgb(ink)
@@ -234,38 +250,42 @@ def _add(
         text = made.chart_title.text_frame
         text.text = "\v".join(map(writable, heading_lines(chart, area)))
         text.paragraphs[0].font.size, text.paragraphs[0].font.bold = Pt(HEADING_PT), True
-    made.has_legend = False  # its key is above the chart
-    ends = set_axes(made, chart, shared, points, ink, area.width)
+    scales = set_axes(made, chart, shared, xs, points, ink, area.width)
     numbers = sum(len(each.values) for each in chart.series if not each.is_level)
     has_intervals = any(series.has_intervals for series in chart.series)
     is_labelled = chart.series[0].mark in ("bar", "range") and not has_intervals and numbers <= _MOST_LABELS
-    return _Panel(made, chart, brackets, area, points, ends, is_labelled)
+    return _Panel(made, chart, brackets, area, points, scales, is_labelled)
 
 
 def _finish(slide: Any, panel: _Panel, margins: Margins | None, ink: str) -> None:
     """Place the plot of a panel, and draw its marks."""
-    made, chart, points, ends = panel.made, panel.chart, panel.points, panel.ends
+    made, chart, points, scales = panel.made, panel.chart, panel.points, panel.scales
     is_bars = chart.series[0].mark in ("bar", "range")
-    plot = place_plot(made, chart, panel.area, ends, margins, points) if ends and margins else None
+    plot = place_plot(made, chart, panel.area, scales, margins, points) if scales and margins else None
     if chart.series[0].mark == "range":
         made.plots[0].gap_width, made.plots[0].overlap = _RANGE_GAP, 100
         if plot:
             draw_ranges(made, chart, plot, points, ink)
     elif is_bars:
-        gap = gap_of(chart, narrow=points == LEAST_PT)
+        gap = gap_of(chart, plot.area.width if plot else panel.area.width, narrow=points == LEAST_PT)
         made.plots[0].gap_width, made.plots[0].overlap = gap, -APART
         _set_looks(made, chart)
         for bars in [Bars(chart, plot, gap)] if plot else ():
             if panel.is_labelled:
-                label_bars(made, bars, points)
-            for level, bracket in enumerate(panel.brackets):
-                draw_bracket(slide, bracket, bars, level, panel.is_labelled * points * 1.3, ink)
+                label_bars(made, bars, points, ink)
+            for place, bracket in enumerate(panel.brackets, 1):
+                draw_bracket(slide, bracket, bars, room_over_bars(points, place, labelled=panel.is_labelled), ink)
+            draw_repeats(slide, bars)
     else:
         _set_looks(made, chart)
-        if not any(series.has_intervals for series in chart.series) and (chart.categories or points > LEAST_PT):
-            label_ends(made, chart, ends[1] if ends else 0.0, points)
+        if plot and panel.has_ends:
+            label_ends(made, chart, plot, panel.area, points)
+        if plot:
+            label_keys(made, chart, plot, LEAST_PT)
     if is_bars:
         draw_levels(made, chart)
+    if plot:
+        name_levels(made, chart, plot, panel.area, points)
 
 
 def _set_looks(made: Any, chart: NativeChart) -> None:

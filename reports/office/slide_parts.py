@@ -168,6 +168,15 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
         )
 
 
+def add_chart(slide: Any, kind: Any, data: Any, area: Area, name: str, alt: str) -> Any:
+    """Add a chart without a legend, which is above it."""
+    frame = slide.shapes.add_chart(kind, Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height), data)
+    frame.name = writable(name)
+    frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))
+    frame.chart.has_legend = False
+    return frame.chart
+
+
 def add_grid(
     slide: Any, grid: Grid, area: Area, widths: Sequence[float], points: float, name: str, style: str, pad: float
 ) -> float:

@@ -10,12 +10,12 @@ from pptx.enum.dml import MSO_LINE
 from pptx.oxml.ns import qn
 from pptx.util import Pt
 
-from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace
+from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
 from benchbrief.reports.office.slide_marks import mixed
 from benchbrief.reports.office.slide_masters import Area, rgb
-from tests.reports.gallery import WORKLOADS, bars
+from tests.reports.gallery import WORKLOADS, bars, curve, floating, in_slots, line
 
 _AREA = Area(40, 100, 800, 380)
 
@@ -31,18 +31,30 @@ def drawn(*traces: Trace) -> tuple[Any, Any]:
 
 
 def test_a_range_goes_from_its_lowest_value_to_its_highest() -> None:
-    points = tuple(
-        ChartPoint(float(at), low, f"{low} to {high}", end=high, ends=(f"{low}", f"{high}"))
-        for at, (low, high) in enumerate(((200, 300), (150, 400), (2, 3)))
-    )
-    _, chart = drawn(Trace("HDD", "range", points, 0))
+    pairs = ((200, 300), (150, 400), (2, 3))
+    _, chart = drawn(floating("HDD", pairs), floating("NVMe", pairs, 1))
     columns, lines = chart.plots
-    lowest, spans = columns.series
+    lowest, spans, _ = columns.series
     free = (None,) * 2
-    assert tuple(lowest.values) == (None, 200, *free, 150, *free, 2, None)
-    assert tuple(spans.values) == (None, 100, *free, 250, *free, 1, None)
-    assert [tuple(each.values)[4] for each in lines.series] == [150, 400]
-    assert lines.series[1].points[7].data_label.text_frame.text == "2 to 3"  # for which there is no room below
+    assert tuple(lowest.values) == (None, 200, 200, *free, 150, 150, *free, 2, 2, None)
+    assert tuple(spans.values) == (None, 100, None, *free, 250, None, *free, 1, None, None)
+    assert [tuple(each.values)[5] for each in lines.series] == [150, 400]
+    assert lines.series[1].points[9].data_label.text_frame.text == "2X to 3X"  # for which there is no room below
+
+
+def test_ranges_of_one_series_lie_flat_with_their_texts_and_a_level_beside_them() -> None:
+    level = Trace("1X: HDD", "rule", (ChartPoint(0.0, 1.0),), None)
+    slide, chart = drawn(floating("Ratio", ((20, 30), None, (2, 3))), level)
+    (columns,) = chart.plots
+    before, spans, after = columns.series
+    assert [tuple(each.values) for each in (before, spans)] == [(20, None, 2), (10, None, 1)]
+    texts = [after.points[place].data_label.text_frame.text.strip() for place in (0, 2)]
+    assert texts == ["20X to 30X", "2X to 3X"]
+    assert chart.category_axis.reverse_order  # the first one is at the top
+    group = next(shape for shape in slide.shapes if shape.name == "1X: HDD")
+    line, name = group.shapes
+    assert (name.text_frame.text, line.left > slide.shapes[0].left) == ("1X: HDD", True)
+    assert not [shape for shape in slide.shapes if shape.has_text_frame and "Ratio" in shape.text_frame.text]  # no key
 
 
 def test_a_chart_without_a_heading_has_no_title_to_print() -> None:
@@ -77,6 +89,54 @@ def test_a_reference_line_goes_through_no_number() -> None:
     columns, lines = chart.plots
     assert [series.name for series in lines.series] == ["Highest"]
     assert {str(series.data_labels.position) for series in columns.series} == {"INSIDE_END (3)"}
+
+
+def test_a_reference_line_has_its_name_at_its_end_and_not_in_the_key() -> None:
+    slide, chart = drawn(bars("HDD", (96, 60, 70)), Trace("Highest", "rule", (ChartPoint(0.0, 100.0),), None))
+    label = chart.plots[1].series[0].points[2].data_label._dLbl
+    assert label.find(qn("c:showSerName")).get("val") == "1"
+    assert float(label.find(f".//{qn('c:x')}").get("val")) > 0.1  # half a slot away
+    assert not [shape.name for shape in slide.shapes if shape.has_text_frame and "Highest" in shape.text_frame.text]
+
+
+def test_lines_have_their_values_at_both_ends_without_touching() -> None:
+    _, chart = drawn(in_slots(line("HDD", (300, 200, 326.7))), in_slots(line("NVMe", (90, 80, 325.1), 1)))
+    labels = [[series.points[at].data_label for series in chart.plots[0].series] for at in (0, 2)]
+    assert [str(each.position) for ends in labels for each in ends] == ["LEFT (-4131)"] * 2 + ["RIGHT (-4152)"] * 2
+    forms = [each._dLbl.find(qn("c:numFmt")).get("formatCode") for each in labels[1]]
+    assert forms == ["#,##0"] * 2  # with three digits
+    down = float(labels[1][1]._dLbl.find(f".//{qn('c:y')}").get("val")) * _AREA.height
+    assert down > 12
+
+
+def test_curves_have_labels_at_their_first_and_last_points_if_they_have_the_same_ones() -> None:
+    pairs = ((10_000, 2), (20_000, 5), (30_000, 20))
+    steep = curve("NVMe", [(x / 4, y * 2) for x, y in pairs], 1)
+    charts = native_charts([Chart((curve("HDD", pairs), steep), XAxis("Throughput", "linear"), "Latency", log_y=True)])
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    add_charts(slide, charts, _AREA, "What the figure shows", "Figure 1", "#000000")
+    chart = next(shape.chart for shape in slide.shapes if shape.has_chart)
+    labels = [series.points[at].data_label for series in chart.plots[0].series for at in range(3)]
+    assert [each.text_frame.text if each.has_text_frame else "" for each in labels] == ["1", "", "4"] * 2
+    assert chart.value_axis.maximum_scale == charts[0].ticks[-1] == 50  # as the page's axis, and not 100
+
+
+def test_repeats_are_rings_on_their_bars() -> None:
+    plain = bars("HDD", (10, 20, 30))
+    slide, _ = drawn(replace(plain, points=(replace(plain.points[0], repeats=(8, 12)), *plain.points[1:])))
+    rings = next(shape for shape in slide.shapes if hasattr(shape, "shapes")).shapes
+    assert [ring.name for ring in rings] == ["HDD 8", "HDD 12"]
+    assert rings[0].top > rings[1].top
+
+
+def test_bars_whose_numbers_no_format_can_write_have_them_as_texts() -> None:
+    plain = bars("HDD", (2, 1.5, 1.8))
+    texts = ("2.0 or more", "1.5", "up to 1.8")
+    points = tuple(replace(point, text=text) for point, text in zip(plain.points, texts, strict=True))
+    _, chart = drawn(replace(plain, points=points))
+    shown = [chart.plots[0].series[0].points[at].data_label.text_frame.text for at in range(3)]
+    assert shown == list(texts)
 
 
 def test_a_change_for_the_worse_is_a_pale_bar() -> None:
