@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from lark import Lark
+from lark.utils import sre_parse
 
 GRAMMAR = Path(__file__).with_name("bench.lark")
 TABLES = GRAMMAR.with_suffix(".json")
@@ -42,6 +44,11 @@ def tables() -> str:
         "shifts": [{name: states.index(arg) for name, arg in each if isinstance(arg, int)} for each in actions],
         "reductions": [{name: rules.index(arg) for name, arg in each if not isinstance(arg, int)} for each in actions],
         "terminals": {each.name: each.pattern.to_regexp() for each in lark.terminals if each.name not in ignored},
+        "firsts": {
+            each.name: "".join(sorted(_firsts(sre_parse.parse(each.pattern.to_regexp()))[0]))
+            for each in lark.terminals
+            if each.name not in ignored
+        },
         "ignored": [each.pattern.to_regexp() for each in lark.terminals if each.name in ignored],
         "everywhere": _accepted(parser.lexer.root_lexer),
         "sets": sets,
@@ -70,6 +77,37 @@ def _accepted(lexer: Any) -> tuple[str, ...]:
     if lexer.callback:
         raise TypeError("a terminal with a callback is not known to parser_loop.py")
     return tuple(each.name for each in scanner.terminals if each.name not in lexer.ignore_types)
+
+
+_ASCII = frozenset(map(chr, range(128)))
+
+
+def _firsts(pattern: Iterable[tuple[Any, Any]]) -> tuple[frozenset[str], bool]:
+    """Return the ASCII characters that a text may begin with to match a parsed pattern, or all if that is not clear.
+    Also return whether an empty text matches."""
+    found: frozenset[str] = frozenset()
+    for kind, value in pattern:
+        match str(kind):
+            case "ASSERT" | "ASSERT_NOT":
+                continue
+            case "LITERAL":
+                return found | {chr(value)}, False
+            case "IN" if all(str(each) in ("LITERAL", "RANGE") for each, _ in value):
+                ends = ((each, each) if isinstance(each, int) else each for _, each in value)
+                return found | {char for low, high in ends for char in _ASCII if low <= ord(char) <= high}, False
+            case "SUBPATTERN" if not value[1]:  # without flags
+                inner = [value[-1]]
+            case "BRANCH":
+                inner = value[-1]
+            case "MAX_REPEAT":
+                inner = [value[-1]]
+            case _:
+                return _ASCII, False
+        parts = [_firsts(each) for each in inner]
+        found = found.union(*(chars for chars, _ in parts))
+        if not any(empty for _, empty in parts) and not (str(kind) == "MAX_REPEAT" and value[0] == 0):
+            return found, False
+    return found, True
 
 
 def _rule(rule: Any) -> dict[str, object]:

@@ -59,6 +59,8 @@ class Tables(TypedDict):
     shifts: list[dict[str | None, int]]
     reductions: list[dict[str | None, int]]
     terminals: dict[str, str]
+    firsts: dict[str, str]
+    """The ASCII characters that each terminal may begin with."""
     ignored: list[str]
     everywhere: list[str]
     sets: list[list[str]]
@@ -90,25 +92,27 @@ class HiddenValues(list[Any]):
     """The values of a rule whose name begins with `_`. They are passed one by one to the surrounding rule."""
 
 
-class _Scanners(dict[int, Matcher]):
-    """Patterns for the next token, by state. They are compiled at their first use, since a short spec needs only a
-    few."""
+class _Scanners(dict[tuple[int, str], tuple[tuple[str, Matcher], ...]]):
+    """The terminals that may come next, by state and next character, in the order in which they are tried, each with
+    its pattern. Patterns are compiled at their first use, since a short spec needs only a few."""
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
         self._tables = tables
-        self._of_sets: dict[int, Matcher] = {}
+        self._matchers: dict[str, Matcher] = {}
 
-    def __missing__(self, state: int) -> Matcher:
-        number = self._tables["accepted"][state]
-        if (found := self._of_sets.get(number)) is None:
-            found = self._of_sets[number] = self.matcher(self._tables["sets"][number])
-        self[state] = found
+    def __missing__(self, place: tuple[int, str]) -> tuple[tuple[str, Matcher], ...]:
+        state, char = place
+        self[place] = found = tuple(self.beginning(char, self._tables["sets"][self._tables["accepted"][state]]))
         return found
 
-    def matcher(self, names: Sequence[str]) -> Matcher:
-        terminals = self._tables["terminals"]
-        return re.compile("|".join(f"(?P<{name}>{terminals[name]})" for name in names)).match
+    def beginning(self, char: str, names: Sequence[str]) -> Iterator[tuple[str, Matcher]]:
+        """Yield the terminals that may begin with a character, with their patterns."""
+        for name in names:
+            if not char.isascii() or char in self._tables["firsts"][name]:
+                if name not in self._matchers:
+                    self._matchers[name] = re.compile(self._tables["terminals"][name]).match
+                yield name, self._matchers[name]
 
 
 def _nothing(_: list[Any]) -> None:
@@ -195,9 +199,11 @@ class ParserDriver:
                 at = blank.end()
             begin = at
             if at < length:
-                if not (token := scanners[state](text, at)):
+                for name, match in scanners[state, text[at]]:  # noqa: B007  # the name is used below
+                    if token := match(text, at):
+                        break
+                else:
                     raise ParserStopped(at, self._readable(text, at, states))
-                name = token.lastgroup
                 at = token.end()
             else:
                 name = "$END"
@@ -236,7 +242,8 @@ class ParserDriver:
         """Return the terminals that could have been read at `at`, where the text has none of them."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
-        if self._scanners.matcher(tables["everywhere"])(text, at):  # the text there is allowed elsewhere
+        everywhere = self._scanners.beginning(text[at], tables["everywhere"])
+        if any(match(text, at) for _, match in everywhere):  # the text there is allowed elsewhere
             return self._accepted(states) or allowed
         return allowed or frozenset({"<END-OF-FILE>"})
 
