@@ -533,7 +533,7 @@ _RATES = (
     "|updates|lookups|orders)"
 )
 _A_FRACTION = "half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth|1/|[½⅓¼]"
-_A_PER_CENT = "%|％|per ?cent|パーセント"
+_A_PER_CENT = r"%|％|per ?cent\b|パーセント"
 _SETTING = (
     "capacity|size|memory|RAM|cache|number of (?:drives|disks|threads|clients|records|cores)|records|data|threads"
     "|clients|cores|disks|drives"
@@ -570,7 +570,7 @@ _RESULTS = (
     ),
     # a 3:1 lead, ahead by 3:1, 3 対 1 で上回る; not: a 3:1 mix of reads and writes
     (
-        ":|：|対|to[ -](?:1|one)",
+        "[:：][1１]|対|to[ -](?:1|one)",
         (
             rf"(?<![\w.:]){_TO_ONE}(?= (?:advantage|lead|edge|gain|improvement|saving|reduction|consolidation)s?\b)"
             rf"|\bby {_TO_ONE}(?![0-9])"
@@ -596,7 +596,7 @@ _RESULTS = (
         ),
     ),
     (
-        "double|triple|quadruple|half",
+        "(?:double|triple|quadruple) |half [pcle]",
         (
             rf"\b(?:double|triple|quadruple) (?:{_MEASURE}|reads|sessions|queries|requests)\b"
             rf"|\bhalf (?:power|costs?|price|latency|energy)\b"
@@ -654,7 +654,7 @@ _RESULTS = (
         ),
     ),
     (
-        "doubl|halv|tripl|quadrupl|quintupl|half",
+        "doubl|halv|tripl|quadrupl|quintupl|(?:in|by) half",
         (
             rf"(?:{_MEASURE})(?:,|(?:{_BLANK}\w+){{0,2}})(?:{_BLANK}(?:been|more|than|nearly|almost"
             rf"|about))*{_BLANK}{_BECOMES}\b|\b(?:{_RATES}|users) (?:have |has |are |more than |nearly )*{_BECOMES}\b"
@@ -749,7 +749,7 @@ _RESULTS = (
         ),
     ),
     (
-        "(?:per|an?|each|every) (?:second|minute|hour|day|watt|joule|dollar|euro)|/s|what",
+        "(?:per|an?|each|every) (?:second|minute|hour|day|watt|joule|dollar|euro)|/s|s what",
         (
             rf"{_NUMBER}{_BLANKS}[kKM]?{_BLANKS}(?:thousand |million "
             rf"|billion )?{_RATES}(?: (?:per|a|an|each|every|for each) (?:second|minute|hour|day|watt|joule|dollar"
@@ -798,7 +798,7 @@ _RESULTS = (
         ),
     ),
     # one node does the work of ten, 5 nodes instead of 20, replaces twelve servers
-    ("what|(?:work|job) of", rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} {_ONE}"),
+    ("d(?:o|oes|id|oing) what|(?:work|job) of", rf"\b(?:do|does|did|doing) (?:what|the (?:work|job) of){_SOME} {_ONE}"),
     (
         "replac",
         (
