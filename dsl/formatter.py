@@ -10,7 +10,6 @@ A block stays on one line if it was written on one line and fits. Neighbours of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from enum import Enum, auto
@@ -18,15 +17,16 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeAlias, TypeVar
 
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, display_width
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
 from benchbrief.dsl.syntax.strings import text_lines
 
-_GAP = re.compile(r"\s*")
-_PIECE = re.compile(r"(?P<comment>\#[^\r\n]*)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>\.\.|[<>=!]=|[\s\S])")
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_GAP = compile_late(r"\s*")
+_PIECE = compile_late(r"(?P<comment>\#[^\r\n]*)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>\.\.|[<>=!]=|[\s\S])")
+_LINE_END = compile_late(r"\r\n|\r|\n")
 _OPENERS = {"(", "[", "{"}
 _CLOSERS = {")", "]", "}"}
 

@@ -18,13 +18,14 @@ import click
 
 from benchbrief.dsl import source
 from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode, how_to_mend
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import display_width
 
 _OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\uff08"
 _CLOSING = "\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
-_PIECE = re.compile(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
+_PIECE = compile_late(rf" *(?:[{_OPENING}]*[{_WIDE}]|[^ {_WIDE}]+)[{_CLOSING}]*| +")
 """Matches a piece of text that is never broken. Lines may break between pieces: at blanks or, in scripts without
 blanks, between characters."""
 
@@ -409,10 +410,10 @@ def coloured(text: str) -> str:
     return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
 
 
-_UNUSUAL = re.compile(r"[^\n -~]")
-_LINES = re.compile(r"[^\n\t]+")
-_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\t)[ \t]*")
-_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
+_UNUSUAL = compile_late(r"[^\n -~]")
+_LINES = compile_late(r"[^\n\t]+")
+_LINE_END = compile_late(r"[ \t]*(?:\r?\n|\t)[ \t]*")
+_COLOUR = compile_late(r"(\x1b\[[0-9;]*m)")
 
 
 def _json_escaped(text: str) -> str:

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-_PROPERTIES = re.compile(
+from benchbrief.dsl.late_pattern import compile_late
+
+_PROPERTIES = compile_late(
     r"--[\w-]+|src|unicode-range|size|color|fill|stroke|stroke-(?:width|dasharray)|opacity|visibility|display|box-sizing"
     r"|background(?:-color|-image|-position|-repeat|-size)?|border(?:-(?!image)[a-z-]+)?|box-shadow|text-shadow"
     r"|font(?:-(?!size-adjust)[a-z-]+)?|line-height|letter-spacing|word-spacing|tab-size|accent-color"
@@ -47,7 +49,7 @@ _PSEUDO = frozenset(
     nth-of-type nth-last-of-type not is where empty link before after first-line first-letter marker
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
-_POINTED_AT = re.compile(r"(?:^|[\s>+~])a:(?:hover|focus|focus-visible|active)$")
+_POINTED_AT = compile_late(r"(?:^|[\s>+~])a:(?:hover|focus|focus-visible|active)$")
 _AT_RULES = ("media", "page", "font-face")
 PROTECTED = frozenset(
     """
@@ -57,8 +59,8 @@ PROTECTED = frozenset(
 )
 """The classes of a brief's required statements, of marks on unmeasured values, and of the elements that contain these.
 """
-_NO_NEGATIVE = re.compile(r"--|margin|padding|word-spacing|line-height|letter-spacing")
-_AS_WRITTEN = re.compile(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
+_NO_NEGATIVE = compile_late(r"--|margin|padding|word-spacing|line-height|letter-spacing")
+_AS_WRITTEN = compile_late(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
 """Properties whose values have limits, and so can't be variables or calculations."""
 _MOST_MOVED = 10.0
 """The largest shift in pixels or turn in degrees that can't cover something else."""

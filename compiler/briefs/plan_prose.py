@@ -36,6 +36,7 @@ from benchbrief.compiler.metrics.metric_errors import unit_words
 from benchbrief.compiler.metrics.terms import Typed
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -60,14 +61,14 @@ _JAPANESE = {
 _UNSURE = ("時間", "パーセント", "％")
 """Japanese names of units that may also follow other kinds of numbers."""
 _BETWEEN = r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)"
-_BEHIND = re.compile(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
-_TIMES = re.compile(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
-_POINTS = re.compile(rf"{_BETWEEN}(?P<unit>percentage points?\b|ポイント)")
-_PLAIN_WORDS = re.compile(
+_BEHIND = compile_late(rf"{_BETWEEN}(?P<unit>%|per cent\b|{'|'.join(_JAPANESE)}|[A-Za-zµμ]+(?:[/*][A-Za-zµμ]+)*)")
+_TIMES = compile_late(rf"{_BETWEEN}(?P<unit>times\b|[xX×](?![A-Za-z]|\s*\d)|-?fold\b|倍)")
+_POINTS = compile_late(rf"{_BETWEEN}(?P<unit>percentage points?\b|ポイント)")
+_PLAIN_WORDS = compile_late(
     r"(?:nano|micro|milli)seconds?|seconds|minutes|hours|(?:kilo)?watts|joules|(?:kilo|mega|giga|tera)?bytes|percent"
 )
 """Names of units that have no other meaning."""
-_PER = re.compile(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
+_PER = compile_late(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
 _ONE = r"(?:(?<!half )\ban?|\bone|\beach|\bevery|\bper|\bthe|(?<![\d.,])1)\s+"
 _SPELLED = {
     "k": rf"{_ONE}thousand\b|\b1\s?k\b|\b1,?000\b(?!,)|千",
@@ -78,9 +79,9 @@ _SPELLED = {
     "W": rf"{_ONE}watt\b|[1１一]\s?ワット|ワット(?:あたり|当たり|ごと|毎)",
 }
 """The spellings of a unit's divisor in sentences (such as `Mop` in `USD/Mop`), by the divisor's first letter."""
-_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
-_GOES_ON = re.compile(r"[A-Za-z0-9µ]")
-_SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
+_SENTENCE = compile_late(r"[.!?](?=\s)|[。！？]|\n\s*\n")
+_GOES_ON = compile_late(r"[A-Za-z0-9µ]")
+_SCALES = compile_late(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
 _SCALED = ("s", "B", "B/s")
 """Units that briefs scale by the size of the number (see `reports/text/number_format.py`)."""
 
@@ -222,7 +223,7 @@ def _meant(text: str) -> tuple[Unit | None, bool]:
 
 _Part = str | plan.Value | plan.Said
 
-_FORMAT = re.compile(r"(?!.*[,_].*n)[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
+_FORMAT = compile_late(r"(?!.*[,_].*n)[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
 _FRACTION = Unit(DIMENSIONLESS, 1.0, "")
 

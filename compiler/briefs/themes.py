@@ -40,6 +40,7 @@ from benchbrief.compiler.frontend.structure_errors import (
 )
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.read_files_below import require_below
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.syntax import ast
@@ -70,7 +71,7 @@ def why_not_whole(content: bytes, kind: str = "PNG") -> str:
     return ""
 
 
-_LONG = re.compile(r"\w{3000,}")
+_LONG = compile_late(r"\w{3000,}")
 
 PARTS = (
     "title", "headline", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts",
@@ -275,14 +276,14 @@ _NAMES = {
     "cover": "a cover",
     **{key: f"a template of {office}" for key, office in _OFFICE.items()},
 }
-_LOADS = re.compile(
+_LOADS = compile_late(
     r"@import[^;]*"
     r"|\b(?:url|src|(?<!-)image)\(\s*[\"']?\s*(?!data:|#|\s)[^)]*\)?"
     r"|image-set\((?>type\([^)]*\)|url\(\s*[\"']?data:[^)]*\)|\"data:[^\"]*\"|'data:[^']*'|[^{};\"'])*+[\"'][^;}]*",
     re.IGNORECASE,
 )
-_STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
+_STRING_OR_COMMENT = compile_late(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ESCAPE = compile_late(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
 _PNG, _JPEG = b"\x89PNG\r\n", b"\xff\xd8\xff"
 _FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
 

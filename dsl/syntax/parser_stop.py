@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Problem
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.lazy_dataclass import cached_property, dataclass
 from benchbrief.dsl.source import Source, Span
 
@@ -19,16 +20,16 @@ MAX_WORDS = 100_000  # and signs: some 25,000 lines, checked in less than two se
 
 _HOLE = 10  # reading a hole takes as long as this many words
 _TEXTS = r'"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?:""")?|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"?'
-_WORD = re.compile(
+_WORD = compile_late(
     r"\#[^\r\n]*"
     rf"|(?P<string>{_TEXTS})"
     r"|\w+|\S"
 )
-_BRACKET = re.compile(rf"\#[^\r\n]*|{_TEXTS}|([()\[\]{{}}])")
+_BRACKET = compile_late(rf"\#[^\r\n]*|{_TEXTS}|([()\[\]{{}}])")
 _BLANK = r"(?>(?:\s+|\#[^\r\n]*)*)"
-_SIGNS = re.compile(rf"(?:(?:-|\bnot\b){_BLANK}){{{MAX_LEVELS}}}")
-_TWO_SIGNS = re.compile(rf"-{_BLANK}(?:-|not)|not{_BLANK}(?:-|not)")  # found faster: each way begins with a letter
-_PIECE = re.compile(
+_SIGNS = compile_late(rf"(?:(?:-|\bnot\b){_BLANK}){{{MAX_LEVELS}}}")
+_TWO_SIGNS = compile_late(rf"-{_BLANK}(?:-|not)|not{_BLANK}(?:-|not)")  # found faster: each way begins with a letter
+_PIECE = compile_late(
     r"(?P<comment>\#[^\r\n]*)"
     r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?P<text_end>""")?)'
     r'|(?P<string>"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)(?P<string_end>")?)'
@@ -37,7 +38,7 @@ _PIECE = re.compile(
 )
 _KEYWORDS = "metric|param|expect|use|hardware|client|factor|database|workload|probe|experiment|profile|report|scheduler"
 _VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
-_DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
+_DECLARATION = compile_late(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -172,7 +173,7 @@ INNER_BLOCKS = (
     "ssh", "table", "theme", "variant",
 )  # fmt: skip
 
-PIECE = re.compile(
+PIECE = compile_late(
     r'(?P<blank>(?>(?:\s+|\#[^\r\n]*)+))|(?P<string>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)"""|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)")'
     r"|(?P<number>\d+(?:[\d_]*\d)?(?:\.\d+)?[A-Za-z%]*)|(?P<word>[^\W\d]\w*)|(?P<sign>[=!<>]=|\.\.|[\s\S])"
 )

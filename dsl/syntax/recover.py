@@ -17,6 +17,7 @@ from itertools import takewhile
 
 from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, SpecError
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast, parser_stop
@@ -27,13 +28,13 @@ MOST = 25
 """The largest number of syntax errors that are reported together."""
 _BUDGET = 150_000  # characters that are read again to get past mistakes: less than half a second
 _HOLDER = "_"  # a name that nothing has, which replaces a value that can't be read
-_BLANK = re.compile(r"[^\r\n]")
-_TAIL = re.compile(r",\s*(?:higher|lower)\b.*", re.DOTALL)
-_NAMED = re.compile(r"(metric|param)\s+[A-Za-z_]\w*(?=\W)")
-_EXPECT = re.compile(r'expect\b(?:\s*"[^"\r\n]*")?(?=\s)')
-_HEAD = re.compile(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
-_DANGLING = re.compile(r"[=,+\-*/<>.]\s*\Z")
-_WORD = re.compile(r"[^\W\d]\w*")
+_BLANK = compile_late(r"[^\r\n]")
+_TAIL = compile_late(r",\s*(?:higher|lower)\b.*", re.DOTALL)
+_NAMED = compile_late(r"(metric|param)\s+[A-Za-z_]\w*(?=\W)")
+_EXPECT = compile_late(r'expect\b(?:\s*"[^"\r\n]*")?(?=\s)')
+_HEAD = compile_late(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
+_DANGLING = compile_late(r"[=,+\-*/<>.]\s*\Z")
+_WORD = compile_late(r"[^\W\d]\w*")
 _OF_BRACKETS = frozenset(
     {syntax_errors.UnclosedBracket.code, syntax_errors.WrongCloser.code, syntax_errors.StrayCloser.code}
 )
@@ -365,7 +366,7 @@ def _outline(text: str) -> tuple[list[int], list[int]]:
     return starts, ends
 
 
-_KEY = re.compile(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
+_KEY = compile_late(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
 
 
 def _equals(text: str, begin: int, end: int) -> int | None:

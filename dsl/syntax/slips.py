@@ -16,6 +16,7 @@ from benchbrief.dsl.diagnostics import syntax_errors
 from benchbrief.dsl.diagnostics.diagnostic import Problem
 from benchbrief.dsl.diagnostics.suggest import did_you_mean, likely
 from benchbrief.dsl.diagnostics.syntax_errors import SERIES_OPTIONS, Unexpected
+from benchbrief.dsl.late_pattern import compile_late
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import parser_stop
 from benchbrief.dsl.syntax.parser_stop import DECLARATIONS, INNER_BLOCKS, ParserStop, Piece
@@ -97,17 +98,19 @@ def _either(words: list[str]) -> str:
 
 _QUOTE_WORDS = "a text is written in quotes"
 _OPTION_COMMA = "write a comma before each option of a series, as in `line = throughput by threads, log x, log y`"
-_VALUE = re.compile(r"[ \t]*([^=\n\r\"{}\[\]#]*)(=?)")
-_NEXT_KEY = re.compile(r"\s*\w+\s*\Z")
-_NUMBERS = re.compile(r"[0-9][\w.]*(?:\s+[0-9][\w.]*)+")
+_VALUE = compile_late(r"[ \t]*([^=\n\r\"{}\[\]#]*)(=?)")
+_NEXT_KEY = compile_late(r"\s*\w+\s*\Z")
+_NUMBERS = compile_late(r"[0-9][\w.]*(?:\s+[0-9][\w.]*)+")
 _AMOUNT = r"([0-9][\w.]*\s*([A-Za-z%/]+))"
-_AMOUNTS = re.compile(rf"{_AMOUNT}\s+{_AMOUNT}")
-_WORD = re.compile(r"[A-Za-z]{2}")
+_AMOUNTS = compile_late(rf"{_AMOUNT}\s+{_AMOUNT}")
+_WORD = compile_late(r"[A-Za-z]{2}")
 _LONGEST_VALUE = 60  # characters of a value that are repeated in a message
 _UNFINISHED = ("..", "+", "-", "*", "/")
-_STEPS = re.compile(r"\[\s*(\d{1,9})\s*,\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?,\s*\.{2,3}\s*,\s*(\d{1,9})\s*\]")
-_SPAN = re.compile(r"([0-9][\w.]*)\s*(?:to|until|through|\.\.)\s*([0-9][\w.]*)(?:\s+(step|by|factor)\s+([0-9][\w.]*))?")
-_PERCENTILE = re.compile(r"p[0-9]{2,4}|mean|max")
+_STEPS = compile_late(r"\[\s*(\d{1,9})\s*,\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?,\s*\.{2,3}\s*,\s*(\d{1,9})\s*\]")
+_SPAN = compile_late(
+    r"([0-9][\w.]*)\s*(?:to|until|through|\.\.)\s*([0-9][\w.]*)(?:\s+(step|by|factor)\s+([0-9][\w.]*))?"
+)
+_PERCENTILE = compile_late(r"p[0-9]{2,4}|mean|max")
 _POINTS = ("for", "where", "with", "on", "at", "in")
 _SPANNING = ("to", "until", "through")
 _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, step: 8)`"
@@ -209,9 +212,9 @@ def _whole_value(stop: ParserStop, piece: Piece) -> str:
     return whole if len(whole) <= _LONGEST_VALUE and value.end(1) > at else ""
 
 
-_DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
-_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
-_COLONS = re.compile(r"([0-9]{1,15}):([0-9]{1,15})(?::([0-9]{1,15}))?(?![\w.:])")
+_DECLARED = compile_late(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
+_THOUSANDS = compile_late(r"[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
+_COLONS = compile_late(r"([0-9]{1,15}):([0-9]{1,15})(?::([0-9]{1,15}))?(?![\w.:])")
 _FAMILIES = ("ycsb", "db_bench")
 _ALONG = ("by", "along", "across", "per")
 _METRIC = "a metric is written `metric name in unit = expression, higher is better`"
@@ -402,9 +405,9 @@ HABITS = (
 )
 
 
-_CLOCK = re.compile(r"([0-9]{1,6}):([0-9]{2})(?::([0-9]{2}))?(?![\w.:])")
+_CLOCK = compile_late(r"([0-9]{1,6}):([0-9]{2})(?::([0-9]{2}))?(?![\w.:])")
 _TIMES = ("measure", "warm_up", "cool_down", "timeout", "duration", "time", "every")
-_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]{1,5})?(?![\w.])")
+_ADDRESS = compile_late(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]{1,5})?(?![\w.])")
 _BRANCHES = ("if", "else", "elif", "unless")
 _AGAINST = ("vs", "versus", "against")
 _LOOP_WORDS = "a list is written out, `[1, 2, 4]`; steps are `range(8, 96, step: 8)` or `range(1, 64, factor: 2)`"
@@ -506,14 +509,14 @@ _QUOTES = {"'": "'", "`": "`", "‘": "’", "’": "’", "“": "”", "”": 
 _LOGIC = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
 _COMPARISONS = {"=<": "<=", "=>": ">=", "<>": "!=", "≤": "<=", "≥": ">=", "≠": "!="}
 _LOOKALIKES = {"−": "-", "–": "-", "—": "-", "×": "x", "÷": "/", "…": ".."}
-_HOST = re.compile(r"[A-Za-z]\w*(?:-\w+)*-\d\w*(?:[.-]\w+)*\.[A-Za-z][\w-]*")
+_HOST = compile_late(r"[A-Za-z]\w*(?:-\w+)*-\d\w*(?:[.-]\w+)*\.[A-Za-z][\w-]*")
 _KEYWORDS = frozenset((*DECLARATIONS, *INNER_BLOCKS))
 _GRAMMAR = (
     "over", "when", "every", "on", "by", "along", "from", "in", "for", "and", "or", "not", "higher", "lower", "is",
     "better", "each", "override", "formula", "at",
 )  # fmt: skip
 _BRACES = "`{` in a text begins an expression; write `{{` and `}}` for braces that are printed"
-_HEAD = re.compile(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
+_HEAD = compile_late(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
 _ADVICE = {
     "+": "a number has no `+` sign",
     "^": "there is no power operator: multiply; a ramp that doubles is `range(1, 64, factor: 2)`",
@@ -526,9 +529,9 @@ _ADVICE = {
 _WORD_ADVICE = {"mix": "shares are attributes of the workload: `read = 95 %  update = 5 %`"}
 
 
-_DOLLARS = re.compile(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")
-_SHELL_NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
-_NINES = re.compile(r"9+(?![0-9])")
+_DOLLARS = compile_late(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")
+_SHELL_NAME = compile_late(r"\$\{?([A-Za-z_]\w*)")
+_NINES = compile_late(r"9+(?![0-9])")
 
 
 def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> Problem:
@@ -568,7 +571,7 @@ def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int
 
 _SHOWN_BY_PATTERN = {
     _DOLLARS: r"write `\1 USD\2`",
-    re.compile(r"\d\w*(?=\s*(?:\"[^\"\n]*\"\s*)?=(?!=))"): (
+    compile_late(r"\d\w*(?=\s*(?:\"[^\"\n]*\"\s*)?=(?!=))"): (
         r"a name begins with a letter, as `v\g<0>` does; a label may begin with a digit"
     ),
 }
