@@ -19,8 +19,10 @@ from benchbrief.reports.office.sheet_values import cell_text
 
 _AT_ONCE = 500
 _MOST_KNOWN = 10_000
-"""How many texts of cells are kept for reuse. Most texts occur in many rows."""
+"""How many texts of a column are kept for reuse. Most texts occur in many rows."""
 _BYTES_OF_A_CELL = 100
+_NUMBERS = (int, float, Decimal)
+_CODE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _MOST_WITHOUT_ZIP64 = (1 << 31) - 1
 QUICKLY = 3
 """The level of compression. A higher level takes several times as long and saves only a tenth."""
@@ -82,32 +84,35 @@ class _Rows:
     """Writes rows in the form of SpreadsheetML (ECMA-376, part 1, 18.3.1)."""
 
     def __init__(self, rows: LongRows) -> None:
-        self._letters = [column_letters(number) for number in range(1, len(rows.table.columns) + 1)]
-        self._said = rows.said
-        self._known: dict[tuple[int, str], str] = {}
+        self._columns: list[tuple[str, Callable[[str], str] | None, dict[str, str]]] = [
+            (f'<c r="{column_letters(number)}', said, {}) for number, said in enumerate(rows.said, 1)
+        ]
+        """The beginning of each column's cells, its function for words, and the ends of its texts' cells."""
 
     def row(self, number: int, values: Sequence[object]) -> str:
-        cells = []
-        for at, value in enumerate(values):
+        cells = [f'<row r="{number}">']
+        for (begin, said, known), value in zip(self._columns, values, strict=True):
             if value is None or value == "":
                 continue
-            if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            if isinstance(value, _NUMBERS) and value is not True and value is not False:
                 if math.isfinite(value):
-                    cells.append(f'<c r="{self._letters[at]}{number}"><v>{value}</v></c>')
+                    cells.append(f'{begin}{number}"><v>{value}</v></c>')
                 continue
-            text = self._text(at, str(value))
-            cells.append(f'<c r="{self._letters[at]}{number}" t="inlineStr"><is><t{text}</t></is></c>')
-        return f'<row r="{number}">{"".join(cells)}</row>'
+            text = str(value)
+            if (end := known.get(text)) is None:
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                end = known[text] = _text(said(text) if said else text)
+            cells.append(f"{begin}{number}{end}")
+        cells.append("</row>")
+        return "".join(cells)
 
-    def _text(self, at: int, text: str) -> str:
-        """Return the rest of the XML element of a text."""
-        key = (at, text)
-        if key not in self._known:
-            said = self._said[at]
-            plain = cell_text(said(text) if said else text)
-            plain = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", plain)  # which a program would take for a character
-            plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = f' xml:space="preserve">{plain}' if plain != plain.strip() else f">{plain}"
-        return self._known[key]
+
+def _text(text: str) -> str:
+    """Return the rest of the XML element of a cell with a text."""
+    plain = cell_text(text)
+    if "_x" in plain:  # which a program could take for a character
+        plain = _CODE.sub("_x005F_", plain)
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+    space = ' xml:space="preserve"' if plain != plain.strip() else ""
+    return f'" t="inlineStr"><is><t{space}>{plain}</t></is></c>'

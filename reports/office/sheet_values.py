@@ -26,6 +26,8 @@ def cell_text(text: str) -> str:
     """Return a text in the form that a cell can hold: shortened if necessary, and without characters that XML
     forbids."""
     text = writable(text)
+    if len(text) <= MOST_CHARACTERS // 2:  # even if each character counts twice
+        return text
     wide = len(text) + sum(char > "\uffff" for char in text)
     if wide <= MOST_CHARACTERS:
         return text

@@ -288,8 +288,9 @@ def _widest_end(series: NativeSeries, points: float) -> float:
 
 
 def label_ends(made: Any, chart: NativeChart, plot: Plot, area: Area, points: float) -> None:
-    """Write the last value of each line to the right of its point, and the first value to the left, or above or below
-    its point if there is too little room at the left, where it covers no line. Values that are too close to each other are moved apart."""
+    """Write the last value of each line to the right of its point, and the first value to the left. If there is too
+    little room at the left, the first value is above or below its point, where it covers no line. Values that are too
+    close to each other are moved apart."""
     lines = _labelled_lines(chart)
     if not plot.scales.x or not lines:
         return
