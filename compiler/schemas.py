@@ -932,6 +932,7 @@ OPTIONS: Mapping[str, str] = {
     "label": 'What to call it: `label "ideal"`.',
     "log": "A logarithmic scale: `log x` or `log y`.",
     "dashed": "A broken line. Bars are pale with a broken outline.",
+    "estimated": "Estimates, drawn as with `dashed`: a whole series, or one key of its colours: `estimated hdd`.",
     "band": "The confidence interval around a line: `band confidence`.",
     "format": 'How its numbers are printed: `format ",.0f"`.',
 }

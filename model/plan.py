@@ -957,6 +957,8 @@ class Series(Node):
     color_dim: Dimension | None = None
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
+    estimated: bool | DimKey = False
+    """Whether the values are estimates and not measured, or the only key of `color_dim` for which they are."""
     band: bool = False
     repeats: Query | None = None
     better: Literal["higher", "lower"] | None = None

@@ -84,6 +84,7 @@ class PlannedSeries:
     x: tuple[ast.Expr, Typed] | None
     axis: Literal["left", "right"]
     dashed: bool
+    estimated: ast.Option | None
     format: str
     repeats: Typed | None
     """The value of each repeat, for a band and for bars of a repeated measurement."""
@@ -161,6 +162,9 @@ def _plan_series(
     elif x_dim is not None and x_dim not in typed.term.dims:
         beside = tuple(d.typed.term for d in drawn if x_dim in d.typed.term.dims) if x_dim in SAMPLED else ()
         typed = replace(typed, term=SpreadTerm(typed.term, x_dim, keys.get(x_dim, ()), beside))
+    estimated = _estimated(typer, one, keys)
+    if estimated is None:
+        return None
     unit = axes.unit(typer, one.axis, typed, one.expr.span)
     x_query, x_label = None, cast(plan.Label, "")
     if one.x is not None:
@@ -185,10 +189,20 @@ def _plan_series(
         color_dim=one.color_dim,
         axis=one.axis,
         dashed=one.dashed,
+        estimated=estimated,
         band=one.band,
         repeats=repeats,
         better=better_side(typer, one.expr) if one.mark == "bar" else None,
     )
+
+
+def _estimated(typer: Typer, one: PlannedSeries, keys: Mapping[Dimension, tuple[DimKey, ...]]) -> bool | DimKey | None:
+    """Return whether all values of a series are estimates, or the key of the only colour that is, or None after a
+    mistake."""
+    if one.estimated is None or one.estimated.value is one.estimated.word:
+        return one.estimated is not None
+    named = [str(key) for key in keys.get(one.color_dim, ())] if one.color_dim else []
+    return option_word(typer, {"estimated": one.estimated}, "estimated", (*named,))
 
 
 def _unit_of_keys(typer: Typer, dim: Dimension) -> Unit:
@@ -236,7 +250,7 @@ _MARKS: Mapping[str, SeriesMark] = {
 _LAST = ("bracket", "mark")
 _LAST_MARKS = ("bracket", "rule")
 """Marks that are drawn over other series, and read after them."""
-_OPTIONS = ("color", "axis", "label", "dashed", "band", "log", "format")
+_OPTIONS = ("color", "axis", "label", "dashed", "estimated", "band", "log", "format")
 _OPTIONS_OF: Mapping[str, tuple[str, ...]] = {"bracket": ("label", "format")}
 _USAGE = {
     "line": "`line = throughput by threads, color hardware`",
@@ -475,6 +489,7 @@ def _series(
             x=(x, x_typed) if x is not None and x_typed else None,
             axis=axis,
             dashed="dashed" in options,
+            estimated=options.get("estimated"),
             format=written[0] or ("+.0%" if share and (end or word == "bracket") else ""),
             repeats=repeated,
             band="band" in options,

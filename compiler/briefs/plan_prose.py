@@ -605,7 +605,7 @@ def split_options(
     good = True
     for value in values:
         option = value
-        bare = [word for word in ("dashed", "band") if word in known]
+        bare = [word for word in ("dashed", "estimated", "band") if word in known]
         if isinstance(value, ast.Name) and exprs and (value.text in bare or _slip(typer, value, bare)):
             option = ast.Option(value.span, value, value)  # an option of one word
         if not isinstance(option, ast.Option):

@@ -57,7 +57,7 @@ _WRITTEN_OTHERWISE = {
 }
 """Advice for authors who write attributes as other languages do, by the kind of the block."""
 _BLOCKS = frozenset((*DECLARATIONS, *INNER_BLOCKS, "at"))
-_OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
+_OPTIONS = ("color", "colour", "style", "band", "dashed", "estimated", "label", "format")
 """Options that follow the values of a figure."""
 
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import INK, PAPER, SMALL, TEXT, ChartPoint, Trace, text_width
-from benchbrief.reports.charts.chart_layout import BRACKET, NUMBER, ChartText, Plot
+from benchbrief.reports.charts.chart_layout import ARROW, BRACKET, NUMBER, ChartText, Plot
 
 _FLOATING = 16.0
 """The largest width of a floating bar in pixels."""
 _FOOT = 18.0
 """The height in pixels of the space for a number at the foot of a bar."""
-_RING = 12.0
-"""The width in pixels reserved for the rings of repeats at a bar's right side."""
+_STRUCK = 5.5
+"""The distance in pixels from a number's middle within which a line would strike the number through."""
+_ARROW = ARROW - 3
+"""The length in pixels of the arrow at a bar that may be longer."""
 _LEAST_CONTRAST = 3.0
 """The least contrast between a white number and its bar."""
 
@@ -94,7 +96,7 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
     """Yield the numbers at both ends of floating bars. If there is room clear of intervals and repeats for the numbers
     of all other bars, yield these, too."""
     shown = plot.bars_have_numbers
-    aside = rings_stand_aside(plot)
+    levels = [plot.y_pixel(t)(p.y) for t in plot.levels for p in t.points if p.y is not None and not p.upright]
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "bar" and shown:
             y = plot.y_pixel(trace)
@@ -102,28 +104,31 @@ def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
                 if point.y is not None:
                     first, last = plot.bar(trace, point.x)
                     middle, spread = (first + last) / 2, [abs(y(v) - y(0.0)) for v in point.spread]
-                    if aside and point.repeats:
-                        at, ink = y(point.y) + (6 if point.y < 0 else -6), INK
-                        middle = (first + last - _RING) / 2
-                    elif spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
+                    if not point.repeats and spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
                         at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_within(trace, point)
                     else:
-                        above, ink = 10 if spread else 6, INK
+                        above, ink = 10 if spread else 6 + ARROW * point.is_open, INK
                         at = y(min(point.extent)) + above if point.y < 0 else y(max(point.extent)) - above
+                        if any(abs(at - level) < _STRUCK for level in levels):  # the number goes inside the bar
+                            inside = y(point.y) + (-_FOOT / 2 if point.y < 0 else _FOOT / 2)
+                            if not spread and abs(y(point.y) - y(0.0)) > _FOOT:
+                                at, ink = inside, ink_within(trace, point)
                     yield ChartText(plot.number_at(point), middle, at, "center", ink, SMALL, series=series)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
 
 
-def rings_stand_aside(plot: Plot) -> float:
-    """Return how far to the right of the bars' middles to draw the rings of repeats, so that a bar's number does not
-    seem to belong to a ring. Return 0 if the bars are too narrow for a ring beside the number."""
-    bars = [(trace, point) for trace in plot.chart.traces if trace.mark == "bar" for point in trace.points]
-    if plot.flat or not plot.bars_have_numbers or not any(point.repeats for _, point in bars):
-        return 0.0
-    first, last = plot.bar(bars[0][0], 0)
-    widest = max(text_width(plot.number_at(point), SMALL) for _, point in bars)
-    return (last - first - _RING) / 2 if last - first >= widest + _RING else 0.0
+def arrows_at_bars(plot: Plot, trace: Trace) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """Yield the start and the tip of an arrow at the end of each bar whose true value may lie beyond it."""
+    y = plot.y_pixel(trace)
+    for point in (p for p in trace.points if p.is_open):
+        if point.y is None or trace.mark != "bar":
+            continue
+        middle, end = sum(plot.bar(trace, point.x)) / 2, y(point.y)
+        if plot.flat:
+            yield (end, middle), (end + (-_ARROW if point.y < 0 else _ARROW), middle)
+        else:
+            yield (middle, end), (middle, end + (_ARROW if point.y < 0 else -_ARROW))
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:

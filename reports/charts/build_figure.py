@@ -32,7 +32,7 @@ from benchbrief.reports.charts.chart import (
     share_their_points,
 )
 from benchbrief.reports.charts.document_colours import Colour, DocumentColours, document_colours
-from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, with_texts
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, column_writer, text_of, with_texts
 from benchbrief.reports.charts.figure_message import FEWEST_FOR_INTERVAL, message
 from benchbrief.reports.charts.searched_points import (
     chosen_ramp,
@@ -62,7 +62,6 @@ from benchbrief.reports.text.number_format import (
     spelled_unit,
     unit_text,
     whole_nodes,
-    with_unit,
 )
 from benchbrief.reports.text.render_prose import Citation, Inserted, heading
 from benchbrief.reports.words.brief_words import Words, counted
@@ -104,7 +103,7 @@ def describe_figure(charts: Sequence[Chart], drawn: Sequence[DrawnSeries], resul
 
 def _ends(d: DrawnSeries, words: Words) -> str:
     drawn = zip(d.trace.points, d.labels, strict=True)
-    shown = [(with_unit(p.text, d.unit), label) for p, label in drawn if p.y is not None]
+    shown = [(text_of(p, d, words), label) for p, label in drawn if p.y is not None]
     name = d.trace.name
     if not shown:
         return words["alt_empty"].format(name=name)
@@ -518,6 +517,8 @@ def finished(
     if any(point.worse for d in scaled if not d.trace.dashed for point in d.trace.points):
         are_apart = any(d.trace.dashed and d.trace.stands_in_slot for d in scaled)
         keys = [results.words["pale_bars_unbroken" if are_apart else "pale_bars"]]
+    if any(d.trace.estimated for d in scaled):
+        keys.append(results.words["estimates_drawn"])
     if remarks.rings:
         keys.append(results.words["repeats_drawn" if remarks.rings_of_points else "repeats_reduced"])
     marked = all(s.mark == "rule" for s in figure.series)  # a mark alone shows nothing that was measured
@@ -738,6 +739,7 @@ def _traces(
             if named := _is_knee(series) and panel is None and points[0].y is not None:
                 name = _knee_name(series.x_dim, points[0].y or 0.0, key, results.words)
         right, counted = series.axis == "right", is_counted(series.query.unit)
+        estimated = series.estimated is True or (key is not None and series.estimated == key.value)
         over_all = series.mark == "bracket" and not series.x_dim
         place, given = (colour.place, colour.given) if colour else (None, "")
         trace = Trace(
@@ -746,12 +748,13 @@ def _traces(
             tuple(points),
             place,
             right,
-            series.dashed,
+            series.dashed or estimated,
             loose,
             counted,
             over_all=over_all,
             given=given,
             ideal=series.is_ideal,
+            estimated=estimated,
         )
         trace = with_verdicts(trace, series, keys, where, kind, results)
         drawn = DrawnSeries(series, label, trace, details, panel.label if panel else "")
@@ -805,6 +808,8 @@ def _point(
     repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
     if y is None:
         return ChartPoint(x, y, mark=mark, worse=worse)
+    if bound := results.bound(series.query, **at):
+        return ChartPoint(x, y, mark=mark, worse=worse, bound=bound)
     if len(repeats) < FEWEST_FOR_INTERVAL:
         drawn = len(repeats) > 1 and _are_of_the_point(repeats, y, series.query, at, results)
         return ChartPoint(x, y, repeats=tuple(repeats) if drawn else (), mark=mark, worse=worse)
@@ -848,7 +853,8 @@ def _detail(
     is_amount = isinstance(key.value, float) and series.x_dim in results.plan.factors
     in_files = str(_numbered(key.value).label) if is_amount else label
     left_out = point.y is None and results.left_out(series.query, **where, **along)
-    return Detail(label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files, point.end, left_out)
+    known = label, x, point.y, point.low, point.high, repeats, cells, point.mark, in_files, point.end, point.bound
+    return Detail(*known, left_out)
 
 
 def _standing(point: ChartPoint, figure: plan.FigureElement, dim: str, kind: XKind, unit: str) -> ChartPoint:
@@ -983,6 +989,6 @@ def _data(drawn: Sequence[DrawnSeries], words: Words, *, curve: bool, panels: bo
         for point, detail in zip(d.trace.points, d.details, strict=True):
             if detail.left_out:
                 continue
-            shown = words["missing"] if point.y is None else with_unit(point.text, d.unit)
+            shown = words["missing"] if point.y is None else text_of(point, d, words)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
             yield (*([d.panel] if panels else []), d.trace.name, detail.key, *x, shown)

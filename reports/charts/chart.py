@@ -17,6 +17,7 @@ from benchbrief.compiler.briefs.colours import is_grey
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.precision import magnitude
 from benchbrief.reports.text.number_format import locale
+from benchbrief.results.store.searched_doubts import Bound
 
 PALETTE = ("#0072b2", "#e69f00", "#5d3a9b", "#009e73", "#8c1d04", "#56b4e9", "#6b6b00", "#d98bb5")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
@@ -76,6 +77,13 @@ class ChartPoint:
     """The texts of both ends of a range."""
     worse: bool = False
     """Whether the point is a change for the worse. If so, its bar is pale."""
+    bound: Bound = ""
+    """Whether the source states `y` as `at_least` or `at_most` so much."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the true value may lie beyond the end of the point's bar."""
+        return self.bound == ("at_most" if (self.y or 0.0) < 0 else "at_least")
 
     @property
     def spread(self) -> tuple[float, ...]:
@@ -121,6 +129,9 @@ class Trace:
     given: str = ""
     ideal: bool = False
     """Whether the series was not measured and is only drawn for comparison."""
+
+    estimated: bool = False
+    """Whether the values are estimates, which the figure's key says."""
 
     @property
     def stands_in_slot(self) -> bool:
@@ -428,11 +439,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A text for a point, which is (x, y) in pixels."""
+    """A text for a point, which is (x, y) in pixels. A text that is not `needed` is left out rather than covering a
+    line."""
 
     text: str
     x: float
     y: float
+    needed: bool = True
 
 
 @dataclass(frozen=True)
@@ -445,8 +458,8 @@ class Place:
 
 
 def share_their_points(traces: Iterable[Trace]) -> bool:
-    """Return whether several curves are drawn and all have the same labels at their points, so that one curve's labels
-    in each panel are enough."""
+    """Return whether several curves are drawn and all have the same labels at their points, so that those of their ends
+    are enough."""
     labels = [
         tuple(point.label for point in each.points if point.y is not None) for each in traces if each.mark == "curve"
     ]
@@ -477,7 +490,7 @@ def place_labels(
     labels.
 
     The place is None if a third of the label would cover others, since a missing label is better than two unreadable
-    ones.
+    ones, or if it covers a line and is not needed.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
@@ -497,6 +510,7 @@ def place_labels(
         best = min(among, key=cost)
         box = boxes[best]
         hidden = sum(box.overlap(b) for b in taken) > (box.right - box.left) * size / 3
+        hidden = hidden or (not label.needed and cost(best) > size)
         chosen.append(None if hidden else best)
         if not hidden:
             taken.append(box)

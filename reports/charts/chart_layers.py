@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.charts import chart as chart_axes
-from benchbrief.reports.charts.arrow_labels import ArrowLabel
-from benchbrief.reports.charts.bar_marks import Bracket, brackets, floating_bars, rings_stand_aside
+from benchbrief.reports.charts.bar_marks import Bracket, arrows_at_bars, brackets, floating_bars
 from benchbrief.reports.charts.chart import DASHED, GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
@@ -122,10 +121,11 @@ def _layers(panel: Panel) -> list[Layer]:
     items = (*plot.legend, *panel.legend)
     samples = [sample for item in items for sample in _legend_sample(item)]
     written, labels = texts_and_labels(plot)
+    arrows = _arrow_paths(arrow for label in labels for arrow in label.arrows)
     return [
         *_paper(written, brackets(plot)),
         *groups,
-        {"layer": [*_arrows(labels), *samples, *_write([*written, *panel.texts])]},
+        {"layer": [*arrows, *samples, *_write([*written, *panel.texts])]},
     ]
 
 
@@ -152,11 +152,12 @@ def _flat_layers(panel: Panel) -> list[Layer]:
             whiskers = _layer(ends, "rule", {"color": INK, "strokeWidth": 1}, {**_PIXELS, "x2": {"field": "x2"}})
             drawn += [whiskers] if ends else []
             rings = [
-                {"x": value(one), "y": (box[1] + box[3]) / 2}
-                for point, box in rectangles(plot, trace)
-                for one in point.repeats
+                {"x": value(one), "y": (box[1] + box[3]) / 2, "order": order, "of": of}
+                for of, (point, box) in enumerate(rectangles(plot, trace))
+                for order, one in enumerate(point.repeats)
             ]
-            drawn += [_layer(rings, "point", _ring(INK), _PIXELS)] if rings else []
+            drawn += _joined_rings(rings) if rings else []
+            drawn += _arrow_paths(arrows_at_bars(plot, trace))
         elif trace.mark == "rule":
             levels = [{"x": value(p.y), "y": -LINE, "y2": plot.height} for p in trace.points if p.y is not None]
             drawn = [_layer(levels, "rule", {"color": trace.paint, **_DASHED}, upright)]
@@ -174,10 +175,10 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     return [{"layer": layers}, {"layer": [*samples, *_write(written)]}]
 
 
-def _arrows(labels: Sequence[ArrowLabel]) -> list[Layer]:
-    """Return the arrows of labels, each a thin line with a head made of two strokes."""
+def _arrow_paths(arrows: Iterable[tuple[tuple[float, float], tuple[float, float]]]) -> list[Layer]:
+    """Return arrows from a start to a tip, each a thin line with a head made of two strokes."""
     rows = []
-    for of, (start, tip) in enumerate(arrow for label in labels for arrow in label.arrows):
+    for of, (start, tip) in enumerate(arrows):
         back = math.atan2(start[1] - tip[1], start[0] - tip[0])
         head = [(tip[0] + 6 * math.cos(back + turn), tip[1] + 6 * math.sin(back + turn)) for turn in (0.45, -0.45)]
         path = (start, tip, head[0], tip, head[1])
@@ -393,6 +394,11 @@ def _ring(ink: str) -> dict[str, Any]:
     }
 
 
+def _joined_rings(rows: Sequence[dict[str, Any]]) -> list[Layer]:
+    """Return the rings of bars' repeats. A thin line joins those of one bar, so that they are seen to belong to it."""
+    return [_path(rows), _layer(rows, "point", _ring(INK), _PIXELS)]
+
+
 def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
     """Return the bars of one series, placed beside the bars of other series."""
     place, of = plot.place(trace), len(plot.in_slots)
@@ -405,12 +411,12 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     if any(row["low"] is not None for row in rows):
         layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
     rings = [
-        {"x": sum(plot.bar(trace, point.x)) / 2 + rings_stand_aside(plot), "y": plot.y_pixel(trace)(value)}
-        for point in trace.points
-        for value in point.repeats
+        {"x": sum(plot.bar(trace, point.x)) / 2, "y": plot.y_pixel(trace)(value), "order": order, "of": of}
+        for of, point in enumerate(trace.points)
+        for order, value in enumerate(point.repeats)
     ]
-    layers += [_layer(rings, "point", _ring(INK), _PIXELS)] if rings else []
-    return layers
+    layers += _joined_rings(rings) if rings else []
+    return [*layers, *_arrow_paths(arrows_at_bars(plot, trace))]
 
 
 def _bar_look(trace: Trace, *, worse: bool = False) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from benchbrief.reports.text.number_format import NBSP, locale
 _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
+ARROW = 14.0  # and for the arrow of a bar that may be longer
 _MOST_POINTED_AT = 3
 """The most marks that get labels with arrows. If there are more, the legend names them."""
 _NEAR = 2 / 3
@@ -350,7 +351,8 @@ class Plot:
             (v for t in self.chart.sharing if t.stands_in_slot for p in t.points for v in p.extent), default=0.0
         )
         free = (self.y.high - highest) / (self.y.high - self.y.low) * self.height
-        needed = NUMBER + 2 + BRACKET * brackets + NOTE * min(1, len(self.chart.notes)) - free
+        arrow = ARROW * any(p.is_open for t in self.in_slots for p in t.points)
+        needed = NUMBER + 2 + arrow + BRACKET * brackets + NOTE * min(1, len(self.chart.notes)) - free
         return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
     def _room_below_bars(self) -> float:

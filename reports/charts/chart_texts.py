@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
@@ -103,20 +102,22 @@ def apart(places: Sequence[float], gap: float, height: float) -> list[float | No
 
 
 def _point_labels(plot: Plot) -> list[ChartText]:
+    """Return the labels of curves' points: those of both ends of each curve, and if the curves have different points,
+    those between them that cover no curve."""
     curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
     x = plot.x_pixel()
-    lines, named = [], []
+    lines, ends, between = [], [], []
     for series, trace in curves:
         y = plot.y_pixel(trace)
         shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
         lines.append([(px, py) for _, px, py in shown])
-        named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
-    if lines and chart_axes.share_their_points(plot.chart.sharing):
-        lengths = [(len(line), sum(math.dist(a, b) for a, b in pairwise(line))) for line in lines]
-        longest = lengths.index(max(lengths))
-        named = [each for each in named if each[0] == curves[longest][0]]
+        named = [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
+        ends += named if len(named) < 2 else [named[0], named[-1]]
+        between += named[1:-1]
+    if chart_axes.share_their_points(plot.chart.sharing):
+        between = []
     area = Box(-4, -4, plot.width + plot.right, plot.height)
-    labels = list(_shared(named))
+    labels = [*_shared(ends), *_shared(between, needed=len(lines) == 1)]
     places = chart_axes.place_labels([label for label, _, _ in labels], SMALL, area, lines)
     return [
         ChartText(label.text, label.x + place.dx, label.y + place.dy, place.align, color, SMALL, series=series)
@@ -126,7 +127,7 @@ def _point_labels(plot: Plot) -> list[ChartText]:
 
 
 def _shared(
-    named: Iterable[tuple[int, Trace, str, float, float]],
+    named: Iterable[tuple[int, Trace, str, float, float]], *, needed: bool = True
 ) -> Iterator[tuple[chart_axes.Label, str, int | None]]:
     """Yield the label of each point, with its colour and series. Neighbouring points of several curves share
     a label."""
@@ -143,6 +144,6 @@ def _shared(
         series, trace, text, x, y = group[0]
         if len(group) > 1:
             x, y = statistics.fmean(one[3] for one in group), statistics.fmean(one[4] for one in group)
-            yield chart_axes.Label(text, x, y), INK, None
+            yield chart_axes.Label(text, x, y, needed), INK, None
         else:
-            yield chart_axes.Label(text, x, y), darken_for_text(trace.paint), series
+            yield chart_axes.Label(text, x, y, needed), darken_for_text(trace.paint), series

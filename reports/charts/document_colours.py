@@ -46,11 +46,14 @@ class DocumentColours:
 def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mapping[str, str]) -> DocumentColours:
     """Return the colours of a brief with these elements. A `palette` sets the colours of some keys, and the other keys
     of their dimension become grey. If only one key is not grey, the brief is about that key, and figures without it
-    show their quantities in shades of its colour.
+    show their quantities in shades of its colour. A quantity that is always drawn alone has the colour itself, since no
+    legend would explain a shade.
     """
     figures = list(p.figures_in(elements))
     keys: dict[tuple[str, DimKey], None] = {}
     labels: dict[str, None] = {}
+    together: set[str] = set()
+    """The labels of series that are drawn beside others."""
     beside: set[str] = set()
     """The labels of series that are drawn beside the series of a key."""
     for figure in figures:
@@ -66,6 +69,7 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
                 if key and key_text(key[1]) in palette:
                     keys[key] = None
                 own_label = [str(series.label)] if series.mark != "bracket" else []
+                together |= {*own_label} if sum(each.mark not in _OVER for each in figure.series) > 1 else set()
                 labels |= dict.fromkeys(own_label)
                 beside |= {*own_label} if any(_only_key(each, plan) for each in figure.series) else set()
     by_key: dict[tuple[str, DimKey], Colour] = {}
@@ -78,11 +82,16 @@ def document_colours(elements: Iterable[p.Element], plan: p.Plan, palette: Mappi
         by_key |= {(dim, key): Colour(len(by_key) + at, given.get(key_text(key), "")) for at, key in enumerate(own)}
     subjects = [colour for colour in palette.values() if not is_grey(colour)]
     apart = [label for label in labels if label not in beside]
-    family = dict(zip(apart, shades(subjects[0]), strict=False)) if len(subjects) == 1 and len(apart) <= 3 else {}
+    several = [label for label in apart if label in together]
+    family: dict[str, str] = {}
+    if len(subjects) == 1 and len(several) <= 3:
+        family = {**dict.fromkeys(apart, subjects[0]), **dict(zip(several, shades(subjects[0]), strict=False))}
     of_label = {label: Colour(len(by_key) + at, family.get(label, "")) for at, label in enumerate(labels)}
     return DocumentColours(by_key, of_label)
 
 
+_OVER = ("bracket", "rule")
+"""The marks that are drawn over other series."""
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 

@@ -30,7 +30,7 @@ from benchbrief.reports.charts.chart_layout import (
     wrap,
 )
 from benchbrief.reports.charts.chart_texts import texts
-from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries
+from benchbrief.reports.charts.drawn_series import Detail, DrawnSeries, bounded
 from benchbrief.reports.charts.flat_bars import flat_brackets, rectangles
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.gaps import Gaps
@@ -137,7 +137,7 @@ def _tip(drawn: DrawnSeries, detail: Detail, words: Words, *, with_cells: bool) 
         return
     scale = drawn.x if drawn.upright else drawn.y
     value, low, high = ("" if v is None else drawn.written(scale(v)) for v in (detail.value, detail.low, detail.high))
-    value = detail.mark + value
+    value = bounded(detail.mark + value, detail, words)
     if detail.x is not None:
         x = drawn.x(detail.x)
         value = f"{value}{words['semicolon']}{with_unit(fixed(x, decimals_for([x])), drawn.x.unit)}"
@@ -297,20 +297,25 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures for placing side by side, each with as much room above it as the tallest head needs. If not all of
+    """Return figures for placing side by side, each with as much room for its claim and its head as the tallest of them
+    needs, so that their titles and their plots are level. If not all of
     them have a claim, only claims that an author wrote are kept. The figures with such claims are in `own`."""
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
-    heads = [_head_height(figure, words) for figure in figures]
-    return tuple(replace(figure, head_pt=max(heads) if len({*heads}) > 1 else 0.0) for figure in figures)
+    titles = (f"{words['figure']} {figure.number}{words['colon']}{figure.title}" for figure in figures)
+    of_titles = [_lines_height(title, *_TITLE_TYPE) for title in titles]
+    of_claims = [_lines_height(str(each.claim.striptags()), *_CLAIM_TYPE) if each.claim else 0.0 for each in figures]
+    claim, head = max(of_claims), max(of_claims) + max(of_titles)
+    uneven = len({*of_titles}) > 1 or len({*of_claims}) > 1
+    return tuple(
+        replace(figure, head_pt=round(head, 1) if uneven else 0.0, claim_pt=round(claim, 1) if own < claim else 0.0)
+        for figure, own in zip(figures, of_claims, strict=True)
+    )
 
 
-def _head_height(figure: FigureView, words: Words) -> float:
-    """Return the height in points of the texts above a figure of half the page's width."""
-    title = f"{words['figure']} {figure.number}{words['colon']}{figure.title}"
-    texts = [(title, *_TITLE_TYPE), *([(str(figure.claim.striptags()), *_CLAIM_TYPE)] if figure.claim else [])]
-    width = HALF[0] * 0.75
-    return round(sum(line * len(wrap(text, width * TEXT / size, 9)) for text, size, line in texts), 1)
+def _lines_height(text: str, size: float, line: float) -> float:
+    """Return the height in points of a text above a figure of half the page's width."""
+    return line * len(wrap(text, HALF[0] * 0.75 * TEXT / size, 9))
 
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from types import MappingProxyType
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -31,6 +34,7 @@ from benchbrief.reports.text.number_format import (
 )
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.query import defuse_formula
+from benchbrief.results.store.searched_doubts import Bound
 
 _AS_IT_IS = Scale(1.0, "")
 
@@ -55,6 +59,7 @@ class Detail:
     """The point's place as the figure's data file has it: an amount in base units, without the unit."""
     end: float | None = None
     """The upper end of a range that begins at `value`."""
+    bound: Bound = ""
     left_out: bool = False
     """Whether no run has this combination of levels. A line has a gap there, and the data have no row."""
 
@@ -169,13 +174,31 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
         elif d.trace.mark == "rule" or d.trace.whole:
             write = automatic
         elif d.series.format:
-            alike = (each for each in drawn if (each.series.format, each.unit) == (d.series.format, d.unit))
+            alike = [each for each in drawn if (each.series.format, each.unit) == (d.series.format, d.unit)]
             values = [p.y for each in alike for p in each.trace.points if p.y is not None]
-            write = partial(formatted, spec=for_all(values, d.series.format, d.unit), unit=d.unit)
+            write = _apart(partial(formatted, unit=d.unit), for_all(values, d.series.format, d.unit), d, alike)
         written = replace(d, write=write)
         points = (p if p.y is None else _with_text(p, p.y, written, words) for p in d.trace.points)
         found.append(replace(written, trace=replace(d.trace, points=tuple(points))))
     return tuple(found)
+
+
+_SEEN = 0.01
+"""The share of the longest bar by which the lengths of two bars differ visibly."""
+
+
+def _apart(
+    write: Callable[..., str], spec: str, own: DrawnSeries, alike: Sequence[DrawnSeries]
+) -> Callable[[float], str]:
+    """Return a function that writes values by a format. The format gets one more digit if it would print the same
+    number at two bars that differ visibly. Whole numbers stay as they are."""
+    values = sorted(p.y for d in alike if d.trace.mark == "bar" for p in d.trace.points if p.y is not None)
+    longest = max(map(abs, values), default=0.0)
+    hidden = any(b - a > _SEEN * longest and write(a, spec=spec) == write(b, spec=spec) for a, b in pairwise(values))
+    whole = all(p.y is None or math.isclose(p.y, round(p.y)) for p in own.trace.points)
+    if hidden and not whole:
+        spec = re.sub(r"\.(\d+)", lambda found: f".{int(found[1]) + 1}", spec)
+    return partial(write, spec=spec)
 
 
 def _axis_writer(drawn: Sequence[DrawnSeries], columns: Columns | None) -> Callable[[float], str]:
@@ -192,10 +215,22 @@ def _with_text(point: ChartPoint, value: float, drawn: DrawnSeries, words: Words
         text = compared(value, drawn.series, words)
         return replace(point, text=text, label=text)
     if point.end is None:
-        return replace(point, text=point.mark + drawn.write(value))
+        return replace(point, text=bounded(point.mark + drawn.write(value), point, words))
     ends = range_texts(point, drawn, drawn.write, words)
     text = point.mark + _joined(ends, words)
     return replace(point, text=text, label=text, ends=ends)
+
+
+def bounded(text: str, point: ChartPoint | Detail, words: Words) -> str:
+    """Write a number that a source states as a bound, such as `≥ 2.0`, in the brief's language."""
+    return words[point.bound].format(n=text) if point.bound else text
+
+
+def text_of(point: ChartPoint, drawn: DrawnSeries, words: Words) -> str:
+    """Return a point's text with its unit."""
+    if point.bound and point.y is not None:
+        return bounded(drawn.written(point.y), point, words)
+    return with_unit(point.text, drawn.unit)
 
 
 def range_texts(point: ChartPoint, drawn: DrawnSeries, write: Callable[[float], str], words: Words) -> tuple[str, str]:

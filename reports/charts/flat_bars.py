@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.bar_marks import ink_within, stands_at_foot
 from benchbrief.reports.charts.chart import INK, SOFT, TEXT, ChartPoint, Trace, text_width
-from benchbrief.reports.charts.chart_layout import LINE, ChartText, Plot, darken_for_text, shorten
+from benchbrief.reports.charts.chart_layout import ARROW, LINE, ChartText, Plot, darken_for_text, shorten
 
 Rectangle = tuple[float, float, float, float]
 """The left, top, right and bottom edges, in pixels."""
-_FLOATING = 20.0
+_FLOATING = 28.0
 
 
 def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
@@ -81,12 +81,15 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
             known = [text for text, p in zip(plot.flat_texts_of(trace), trace.points, strict=True) if p.y is not None]
             for text, (point, (left, top, right, bottom)) in zip(known, rectangles(plot, trace), strict=True):
                 below_zero = point.y is not None and point.y < 0 and point.end is None
-                x, align = (left - 4, "right") if below_zero else (right + 4, "left")
+                gap = 4 + ARROW * point.is_open
+                x, align = (left - gap, "right") if below_zero else (right + gap, "left")
                 if below_zero and left - 4 < text_width(text, size):
                     x, align = right + 4, "left"
                 ink, room = INK, text_width(text, size) + 8
-                if point.spread and stands_at_foot(
-                    right - left, [abs(value(v) - value(0.0)) for v in point.spread], room
+                if (
+                    not point.repeats
+                    and point.spread
+                    and stands_at_foot(right - left, [abs(value(v) - value(0.0)) for v in point.spread], room)
                 ):
                     ink, x, align = (
                         ink_within(trace, point),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model import plan as p
 from benchbrief.model.plan import DimKey
-from benchbrief.reports.data.report_data import DIMENSIONS, NOT_PUBLISHED, Results
+from benchbrief.reports.data.report_data import ALONE, DIMENSIONS, NOT_PUBLISHED, Results
 from benchbrief.reports.data.view_model import Item, Notice, OriginTag
 from benchbrief.reports.text.number_format import fixed, locale, points, with_unit
 from benchbrief.reports.words.brief_words import Words, counted
@@ -171,11 +171,13 @@ def published(results: Results) -> Iterator[Published]:
         known = {dim: text for dim, text in zip(DIMENSIONS, key[1:-1], strict=True) if text}
         known |= {factor: str(level) for factor, level in p.Levels(key[-1]).keys.items()}
         signed = units[key] in changes
-        ends = (_written(bounds[bound], signed=signed) for bound in ("low", "value", "high") if bound in bounds)
+        ends = [_written(bounds[bound], signed=signed) for bound in ("low", "value", "high") if bound in bounds]
         query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
-        name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
-        yield Published(name, with_unit(range_, units[key]), query, at, high)
+        name, text = results.words.locale.listed(of), with_unit(results.words["to"].join(ends), units[key])
+        if alone := ALONE.get("".join(bounds)):
+            text = results.words[alone].format(n=text)
+        yield Published(name, text, query, at, high)
 
 
 def _written(value: float, *, signed: bool) -> str:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -23,7 +24,7 @@ from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.promised_rates import Promised, RateRuns
-from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Doubt, doubts
+from benchbrief.results.store.searched_doubts import KNOWN, RANGE, Bound, Doubt, doubts
 from benchbrief.results.store.store_schema import SENTENCES, read_sentences
 
 DIMENSIONS: tuple[str, ...] = (*POINT, "phase")
@@ -33,7 +34,8 @@ Keys = Mapping[str, str | float]
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """A row of the store's table `published`."""
+    """A row of the store's table `published`. Its `bound` is value, low or high as there, or at_least or at_most for
+    one end of a range whose other end the source does not state."""
 
     metric: str
     bound: str
@@ -61,12 +63,28 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
         }
         at |= Levels(levels).keys
         found.append(PublishedNumber(str(metric), str(bound), at, float(value), str(unit)))
-    return tuple(found)
+    stated = [(each.metric, each.at) for each in found]
+    return tuple(
+        replace(each, bound=ALONE.get(each.bound, each.bound)) if stated.count((each.metric, each.at)) == 1 else each
+        for each in found
+    )
+
+
+ALONE: Mapping[str, Bound] = {"low": "at_least", "high": "at_most"}
+"""The meaning of one end of a published range without its other end."""
+_NEGATED: Mapping[Bound, Bound] = {"at_least": "at_most", "at_most": "at_least"}
+
+
+class QuotedValue(NamedTuple):
+    """A value that a source states. It is exact, or only a bound of the true one."""
+
+    value: float
+    bound: Bound = ""
 
 
 def quoted_values(
     quote: Quote, dims: Sequence[str], unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
-) -> dict[tuple[str | float, ...], float]:
+) -> dict[tuple[str | float, ...], QuotedValue]:
     """Return the values that the source states for `quote`, in `unit`, by their keys in `dims`."""
     rows = [each.at for each in published if each.metric == quote.metric and all(dim in each.at for dim in dims)]
     wanted = {tuple(at[dim] for dim in dims) for at in rows}
@@ -76,7 +94,7 @@ def quoted_values(
 
 def _value(
     quote: Quote, row: Keys, unit: str, published: Sequence[PublishedNumber], cells: Sequence[Cell]
-) -> float | None:
+) -> QuotedValue | None:
     """Return the published value at the keys `row`, in `unit`, or None if the source has no value there.
 
     A lowest or highest value over dimensions that the source distinguishes needs a value for every planned key. For
@@ -84,7 +102,7 @@ def _value(
     """
     place: dict[str, str | float] = {dim: _quoted_key(key) for dim, key in quote.at.items()}
     place.update(row)
-    bounds = {quote.bound, "value"} if quote.over else {quote.bound}
+    bounds = {quote.bound, *ALONE.values(), *(["value"] if quote.over else [])}
     fitting = [
         each
         for each in published
@@ -94,14 +112,16 @@ def _value(
         and set(each.at) - set(place) <= set(quote.over)
     ]
     apart = sorted({dim for each in fitting for dim in each.at} - set(place))
-    found = {tuple(each.at.get(dim) for dim in apart): each.in_unit(unit) for each in fitting}
+    found = {tuple(each.at.get(dim) for dim in apart): each for each in fitting}
     planned = _planned(apart, place, cells) if apart else {()}
     # A remark on the whole ("30 times, or more") is not a part, and hides no part.
     parts = {keys: value for keys, value in found.items() if keys in planned or None not in keys}
-    if not parts or parts.keys() != planned:
+    sides = [side for side in ALONE.values() if any(each.bound == side for each in parts.values())]
+    if not parts or parts.keys() != planned or len(sides) > 1:
         return None
-    value = (max if quote.bound == "high" else min)(parts.values())
-    return -value if quote.negated else value
+    value = (max if quote.bound == "high" else min)(each.in_unit(unit) for each in parts.values())
+    side = sides[0] if sides else ""
+    return QuotedValue(-value, _NEGATED.get(side, "")) if quote.negated else QuotedValue(value, side)
 
 
 def _planned(dims: Sequence[str], place: Keys, cells: Sequence[Cell]) -> set[tuple[str | float | None, ...]]:
@@ -256,10 +276,10 @@ class Results:
                 values[keys] = number(row[len(query.dims)])
                 reasons[keys] = getattr(row, "reason", None) or ""
             self._read[query.sql], self._reasons[query.sql] = values, reasons
-        quoted = self._quoted(query)
+        quoted = {keys: each.value for keys, each in self._quoted(query).items()}
         return {**self._read[query.sql], **quoted} if quoted else self._read[query.sql]
 
-    def _quoted(self, query: Query) -> dict[tuple[DimKey, ...], float]:
+    def _quoted(self, query: Query) -> dict[tuple[DimKey, ...], QuotedValue]:
         """Return the published values at the keys for which the query gives no value."""
         if query.quote is None or not self._published_values:
             return {}
@@ -276,6 +296,12 @@ class Results:
         self.rows(query)
         quoted = self._quoted(query)
         return bool(quoted) and bool(_matching(query, quoted, where))
+
+    def bound(self, query: Query, **where: DimKey) -> Bound:
+        """Return whether the value at these keys is published as `at least` or `at most` so much."""
+        self.rows(query)
+        quoted = self._quoted(query)
+        return next((quoted[keys].bound for keys in _matching(query, quoted, where)), "")
 
     def at(self, query: Query, **where: DimKey) -> float | None:
         """Return the value at these keys. Keys of dims that the query lacks are ignored."""

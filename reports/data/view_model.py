@@ -274,6 +274,8 @@ class FigureView:
     head_pt: float = 0.0
     """The least height in points of the texts above the figure, so that they match the texts of the figure beside it. 0
     if no figure is beside it."""
+    claim_pt: float = 0.0
+    """The least height in points of the claim, if that of the figure beside it is taller."""
     is_rigid: bool = False
     """Whether the figure cannot be made lower."""
     native: tuple[NativeChart, ...] = ()

@@ -173,6 +173,27 @@ class Footnotes:
         queries = list(queries)
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
+    def tell_cautions_of(self, figure: p.FigureElement) -> list[str]:
+        """Add footnotes for the values of a figure. Return the cautions on only some of the points along its axis, each
+        with these points."""
+        words, places = self._results.words, dict[str, dict[str, None]]()
+        for dim, query in ((series.x_dim or "", query) for series in figure.series for query in series.drawn):
+            keys = [key for key in figure.keys.get(dim, ()) if self._results.at(query, **{dim: key.value}) is not None]
+            at = {key.label: {*self.cautions.at(query, **{dim: key.value})} for key in keys}
+            self.numbered(self.cautions.of(query))
+            for text in self.cautions.at(query):
+                found = [label for label, its in at.items() if text in its]
+                places.setdefault(text, {}).update(dict.fromkeys(found if 0 < len(found) < len(keys) else [""]))
+        self.numbered(text for text, labels in places.items() if "" in labels)
+        return [
+            words["caution_at"].format(
+                keys=words.locale.listed(f"{float(label):,.12g}" if label.isdecimal() else label for label in labels),
+                text=text[:1].lower() + text[1:].rstrip(".。"),
+            )
+            for text, labels in places.items()
+            if "" not in labels
+        ]
+
     def of_text(self, queries: Sequence[p.Query]) -> Iterator[str]:
         """Yield the cautions about a number in a text, and a sentence on the points of a ramp that the number
         covers."""
@@ -832,6 +853,8 @@ class _Builder:
             shown = self.ledger.number(line.query, printed, at=where, letters=beside)
             letters = number_marks.letters_beside(line, beside, marked=bool(element.mark))
             html, best = shown.html(missing=value is None), beside == number_marks.BEST
+            if bound := self.results.bound(line.query, **where):
+                html = Markup(escape(self.words[bound])).format(n=html)  # noqa: S704  # escaped just there
             html = Markup("<strong>{}</strong>").format(html) if best else html
             found.append(TableCell(html + letters, True, shown.cells, value, unit, best=best, notes=notes))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
@@ -907,7 +930,8 @@ class _Builder:
         self.foot.numbered(number_marks.figure_remarks(element, found.charts, self.results))
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
-        self.foot.tell_cautions(queries)
+        of_points = self.foot.tell_cautions_of(element)
+        key = self.words["semicolon"].join(part for part in (found.key, *of_points) if part)
         marks = self.foot.cited
         return FigureView(
             self.figures,
@@ -926,7 +950,7 @@ class _Builder:
             figure_csv(found.series, element, self.mark, self.results.once(sentences_by_cell)),
             script(drawn) if drawn else {},
             claim,
-            found.key if drawn else "",
+            key[:1].upper() + key[1:] if drawn else "",
             undrawn,
             draw_chart.lower_drawing(found.charts, on_paper, self.font, self.converter, self.gaps, bare)
             if on_paper

@@ -133,10 +133,18 @@ class _Table:
         kept = min(spare, _GAP * self._em * scale * len(piece))  # heads are wider than estimated, at times
         spare -= kept
         heads = [0.0] * len(piece)
-        for place, at in enumerate(sorted(range(len(piece)), key=lambda at: liked[at] - wanted[at])):
-            heads[at] = min((liked[at] - wanted[at]) * scale, spare / (len(piece) - place))
-            spare -= heads[at]
+        texts = [place for place, at in enumerate(piece) if any(not cell.numeric for cell in self._cells[at])]
+        others = [place for place in range(len(piece)) if place not in texts]
+        for some in (texts, others):  # a text on two lines makes its row higher, and a head only the head
+            for rank, at in enumerate(sorted(some, key=lambda at: liked[at] - wanted[at])):
+                heads[at] = min((liked[at] - wanted[at]) * scale, spare / (len(some) - rank))
+                spare -= heads[at]
         spare += kept
+        for at in (*texts, *others):  # what almost fits on one line takes of that, too
+            lacking = (liked[at] - wanted[at]) * scale - heads[at]
+            if lacking <= spare - 0.4 * kept:
+                heads[at] += lacking
+                spare -= lacking
         longer = min(spare, (self._whole_names - self._first) * scale - own)
         own, spare = own + longer, spare - longer
         columns = [width * scale + more + spare / len(piece) for width, more in zip(wanted, heads, strict=True)]

@@ -236,15 +236,45 @@ def test_points_of_several_curves_that_lie_together_have_one_label() -> None:
     assert sorted(labels, key=str) == [*((key, of) for key in ("1", "2", "4") for of in (2, None)), ("8", None)]
 
 
-def test_the_longest_curve_has_the_labels_of_all_curves_with_the_same_points() -> None:
+def test_curves_with_the_same_points_have_labels_at_their_ends() -> None:
     values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.0, 8.0, 9.0, 9.5)}
     curves = tuple(trace(name, *of_one, mark="curve") for name, of_one in values.items())
     plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
     labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
-    assert sorted(labels) == [("1", 1), ("2", 1), ("4", 1), ("8", 1)]
+    assert labels == [("1", None), ("8", 0), ("8", 1)]
 
 
-def test_each_panel_labels_one_of_the_curves_that_it_draws() -> None:
+def test_a_label_that_is_not_needed_covers_no_line() -> None:
+    area, crowd = (
+        chart_axes.Box(0, 0, 200, 200),
+        [(float(x), float(y)) for x in range(60, 141, 4) for y in (90, 100, 110)],
+    )
+    for needed, lines in ((True, [crowd]), (False, [[(100.0, 100.0)]]), (False, [crowd])):
+        (place,) = chart_axes.place_labels([chart_axes.Label("1024", 100, 100, needed)], 10, area, lines)
+        assert (place is None) == (not needed and lines == [crowd])
+
+
+def test_a_number_that_a_line_would_strike_through_is_inside_its_bar() -> None:
+    bars = tuple(ChartPoint(float(at), y, text=f"{y:g}") for at, y in enumerate((100.0, 96.0, 80.0)))
+    made = Trace("A", "bar", bars, 0), Trace("Highest", "rule", (ChartPoint(0.0, 100.0),), None)
+    plot = Plot(Chart(made, XAxis("", "category", ("a", "b", "c")), "%"), 317, 212)
+    inks = {text.text: text.color for text in chart_texts.texts(plot) if text.series == 0}
+    assert inks == {"100": chart_axes.INK, "96": chart_axes.PAPER, "80": chart_axes.INK}
+
+
+@pytest.mark.parametrize("name", ["Reads", "A name that is too long to stand below a bar of this drawing " * 3])
+def test_a_bar_that_may_be_longer_ends_in_an_arrow(name: str) -> None:
+    known = bar("A", 5, 6)
+    may_be_longer = replace(known, points=(replace(known.points[0], bound="at_least"), known.points[1]))
+    axis = XAxis("", "category", (name, f"{name}!"))
+    arrows = [
+        [p for p in drawn(Chart((each,), axis, "y")).iter(f"{SVG}path") if p.get("stroke-width") == "1.2"]
+        for each in (known, may_be_longer)
+    ]
+    assert [len(each) for each in arrows] == [0, 1]
+
+
+def test_each_panel_labels_the_ends_of_the_curves_that_it_draws() -> None:
     axis = XAxis("Throughput", "linear")
     panels = (
         (trace("A", 1.0, 2.0, None, None, mark="curve"), trace("B", 3.0, 4.0, None, None, mark="curve")),
@@ -253,7 +283,7 @@ def test_each_panel_labels_one_of_the_curves_that_it_draws() -> None:
     )
     charts = [Chart(each, axis, "p99 (ms)", heading=f"Panel {at}") for at, each in enumerate(panels)]
     labels = [[text.text for text in chart_texts.texts(each.plot) if text.inside] for each in arrange(charts, 800, 240)]
-    assert labels == [["1", "2"], ["1", "2"], []]
+    assert labels == [["1", "2", "1", "2"], ["1", "2"], []]
 
 
 def test_grid_lines_keep_off_the_numbers_of_bars_where_another_step_does() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
 from benchbrief.model import plan as p
 from benchbrief.reports.charts.bar_marks import numbers_at_bars
 from benchbrief.reports.charts.build_figure import Drawing, drawing
@@ -292,6 +293,26 @@ def test_bars_in_a_broken_line_are_compared_like_others(tmp_path: Path) -> None:
     assert made(f"{change}, dashed", tmp_path, slower)[1].key == ""
     both = f'{change}  bars = gain[threads: 16] by workload, label "Doubted", dashed'
     assert made(both, tmp_path, slower)[1].key == "Pale bars with an unbroken outline: a change for the worse"
+
+
+def test_estimates_are_drawn_broken_and_said_to_be_estimates(tmp_path: Path) -> None:
+    _, found = made(f"{SIDE_BY_SIDE}, estimated hdd", tmp_path)
+    assert [trace.dashed for trace in found.charts[0].traces] == [True, False]
+    assert found.key == "Dashed: estimated"
+    assert [trace.dashed for trace in made(f"{SIDE_BY_SIDE}, estimated", tmp_path)[1].charts[0].traces] == [True, True]
+    with pytest.raises(SpecError, match="`estimated` can't be the word `hd`"):
+        compile_text(SPEC.replace("FIGURE", f"{SIDE_BY_SIDE}, estimated hd"), tmp_path)
+
+
+def test_bars_that_differ_visibly_have_different_numbers(tmp_path: Path) -> None:
+    def rate(hardware: str, workload: str, _threads: int) -> float:
+        return {"hdd": 26.4 if workload == "r" else 25.6, "nvme": 30.0}[hardware]
+
+    figure = f'{SIDE_BY_SIDE}, format ".0f"'
+    _, found = made(figure, tmp_path, rate)
+    assert [point.text for trace in found.charts[0].traces for point in trace.points] == ["26.4", "25.6", "30", "30"]
+    _, found = made(figure, tmp_path, lambda *at: 10 * rate(*at))
+    assert [point.text for trace in found.charts[0].traces for point in trace.points] == ["264", "256", "300", "300"]
 
 
 DRAWN_BARS = f"{SIDE_BY_SIDE}  bracket = ratio[threads: 4] by workload"

@@ -12,7 +12,7 @@ import pytest
 from benchbrief.compiler.compile import check
 from benchbrief.extensions.importers.table.figure_tables import TableOfFigures
 from benchbrief.model import plan as p
-from benchbrief.reports.data.report_data import PublishedNumber, quoted_values
+from benchbrief.reports.data.report_data import PublishedNumber, published_values, quoted_values
 from benchbrief.reports.data.view_model import (
     CalloutView,
     DisclosureView,
@@ -188,7 +188,7 @@ OVER_ALL = p.Quote(metric="gain", bound="low", over=("threads", "workload"))
 
 def test_the_lowest_over_separate_parts_of_a_source_is_that_of_the_parts(cells: tuple[p.Cell, ...]) -> None:
     shown = [value("low", 20, workload="a"), value("low", 10, workload="f"), value("high", 5, workload="f")]
-    assert quoted_values(OVER_ALL, (), "%", shown, cells) == {(): 10}
+    assert quoted_values(OVER_ALL, (), "%", shown, cells) == {(): (10, "")}
 
 
 def test_the_lowest_is_not_known_where_a_part_was_not_published(cells: tuple[p.Cell, ...]) -> None:
@@ -205,8 +205,26 @@ def test_a_quoted_value_is_in_the_unit_of_its_expression_to_the_digits_that_were
     cells: tuple[p.Cell, ...],
 ) -> None:
     quote = p.Quote(metric="gain", bound="value", at={"workload": "a"}, negated=True)
-    assert quoted_values(quote, (), "", [value("value", 55, workload="a")], cells) == {(): -0.55}
-    assert quoted_values(quote, (), "%", [value("value", 0.55, "", workload="a")], cells) == {(): -55}
+    assert quoted_values(quote, (), "", [value("value", 55, workload="a")], cells) == {(): (-0.55, "")}
+    assert quoted_values(quote, (), "%", [value("value", 0.55, "", workload="a")], cells) == {(): (-55, "")}
+
+
+def test_one_end_of_a_range_alone_is_a_bound(cells: tuple[p.Cell, ...]) -> None:
+    keys = (None, None, "a", None, None, None)
+    for bound, said, opposite in (("low", "at_least", "at_most"), ("high", "at_most", "at_least")):
+        shown = published_values([("gain", bound, 2.0, "", *keys, "")])
+        for quote in (p.Quote(metric="gain", bound="value"), p.Quote(metric="gain", bound="high", over=("threads",))):
+            assert quoted_values(quote, ("workload",), "", shown, cells) == {("a",): (2.0, said)}
+            negated = quote.model_copy(update={"negated": True})
+            assert quoted_values(negated, ("workload",), "", shown, cells) == {("a",): (-2.0, opposite)}
+
+
+def test_a_published_bound_is_drawn_and_listed_as_one(views: Views) -> None:
+    view = views.of("rocksdb_ssds")
+    rows = [row[-1] for figure in figures_of(view.blocks) for row in figure.data]
+    assert rows[-4:] == ["2.0以上", "1.5", "最大1.8", "1"]
+    (published,) = (block for block in view.disclosed if isinstance(block, TableView))
+    assert {"2以上", "最大1.8"} <= {plain(row.cells[0].html) for row in published.rows}
 
 
 def test_the_table_of_published_values_stands_where_the_spec_places_it(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ syntax match benchFunction /\v<%(time_to_steady|until_steady|replica_set|saturat
 " links
 syntax match benchKeyword /\v<%(override|along|every|each|from|over|when|and|for|not|by|on|or)>/
 syntax match benchKeyword /\v<%(higher|lower)\s+is\s+better>/
-syntax match benchKeyword /\v,@1<=\s*\zs%(dashed|format|color|label|axis|band|log)>\ze%(\s*[=:.(\[])@!/
+syntax match benchKeyword /\v,@1<=\s*\zs%(estimated|dashed|format|color|label|axis|band|log)>\ze%(\s*[=:.(\[])@!/
 syntax match benchOperator /\v[<>=!]\=|[-+*<>]|[/]/
 syntax match benchOperator /\v\.\./
 syntax match benchOperator /\v%([0-9A-Za-z)\]]\s+)@<=x\ze\s+[0-9A-Za-z(]/
