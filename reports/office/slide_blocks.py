@@ -157,7 +157,9 @@ class BlockWriter(SlideWriter):
         room = area.below(height_of_all(said, area.width, LEAST_PT) + 2)
         self.put(said, area, LEAST_PT)
         if whole:
-            add_charts(self.slide, native, room, block.alt, name, self.ink, names_axis=not repeats)
+            is_named = repeats or all(chart.left in str(block.title) for chart in native)
+            texts = plain_text(Markup("{} {}").format(block.claim or "", block.title))
+            add_charts(self.slide, native, room, block.alt, name, self.ink, names_axis=not is_named, said=texts)
             return area.height
         if not native and _says_all(block):
             self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]

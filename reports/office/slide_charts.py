@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from pptx.enum.chart import XL_CHART_TYPE
+from pptx.enum.chart import XL_CHART_TYPE, XL_TICK_LABEL_POSITION
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -108,10 +108,19 @@ def _valued(chart: NativeChart) -> tuple[NativeSeries, ...]:
 
 
 def add_charts(
-    slide: Any, charts: Sequence[NativeChart], area: Area, alt: str, name: str, ink: str, *, names_axis: bool = True
+    slide: Any,
+    charts: Sequence[NativeChart],
+    area: Area,
+    alt: str,
+    name: str,
+    ink: str,
+    *,
+    names_axis: bool = True,
+    said: str = "",
 ) -> None:
     """Draw the panels in an area: one chart, or several with the same axes and one legend. With `names_axis`, a line
-    above them says what the values are."""
+    above them says what the values are, and an only category is not named if the figure's texts (`said`) name it.
+    """
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     area = area.below(_add_key(slide, charts, area, ink, names_axis=names_axis))
     if alone and is_flat_range(charts[0]):
@@ -130,6 +139,9 @@ def add_charts(
         own = Area(left, top, width, height)
         points = _ALONE_PT if alone else LEAST_PT
         panels.append(_add(slide, chart, own, values, xs, f"{name} {chart.heading}".strip(), alt, points, ink))
+    for panel in panels if alone else ():
+        if len(panel.chart.categories) == 1 and panel.chart.categories[0].casefold() in said.casefold():
+            panel.made.category_axis.tick_label_position = XL_TICK_LABEL_POSITION.NONE
     needed = [panel.margins for panel in panels if panel.margins]
     for panel in panels:
         _finish(slide, panel, largest(needed) if needed else None, ink)

@@ -724,6 +724,9 @@ def _of_kind(
             shown = not each.dashed
             fill = {"fill": {"color": each.colour}, "border": {"color": each.colour}}
             look["marker"] = {"type": "circle", "size": 6, **fill} if shown else {"type": "none"}
+        if any(each.keys):
+            texts = [{"value": key} if key else {"delete": True} for key in map(cell_text, each.keys)]
+            look["data_labels"] = {"value": True, "custom": texts, "position": "above", "font": font}
         if each.has_intervals:
             look["y_error_bars"] = _error_bars(each)
         chart.add_series(
