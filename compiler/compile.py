@@ -354,7 +354,8 @@ def _examined(
         if not findings.failed:
             suggest_factors(model, loaded, findings)
         lowered = lower(model.scope, memory, whole=model.whole, planning=planning)
-        others = () if planning or memory else tuple(_wrong_with_profiles(loaded, values, profile))
+        profiles = declarations.blocks["profile"] if not planning and not memory else ()
+        others = tuple(_wrong_with_profiles(loaded, values, profile)) if profiles else ()
     except SpecError as error:
         return Examined(distinct(error.diagnostics))
     shown = shown_findings(findings, (*lowered.diagnostics, *others), loaded)

@@ -323,11 +323,12 @@ def hung_checks() -> set[str]:
 
 def look_again() -> None:
     """Forget which packages are installed. A program that installs a package has to call this function."""
-    for cached in (find_offers, package_files, code_digest, hung_checks):
+    for cached in (find_offers, package_files, code_digest, hung_checks, _folders):
         cached.cache_clear()
     _load.cache_clear()
 
 
+@cache
 def _folders(package: str) -> tuple[str, ...]:
     """Return the folders of our own extensions of a kind. They take the place of entry points.
 

@@ -300,7 +300,7 @@ def _label(typer: Typer, expr: ast.Expr, *, exact: bool) -> Label | None:
             return text_of(expr)
         case ast.Index():
             found = _located(typer, expr)
-            return None if found is None else (found if exact else replace(found, points=())).label
+            return None if found is None else (found if exact else _Located(found.base, found.keys)).label
         case ast.Call():
             return _reduced(typer, expr, expr.function.text)
         case ast.Attr(base=ast.Call() as call):
@@ -457,10 +457,11 @@ def _located(typer: Typer, expr: ast.Expr) -> _Located | None:
             keys.append(bare + key_label(typer, *named))
         elif dim in AXIS_UNITS and isinstance(argument.value, ast.Quantity):
             points.append((dim, argument.value.value))
-    if operations and isinstance(found.base, str):
+    base = found.base
+    if operations and isinstance(base, str):
         listed = ", ".join(operations)
-        found = replace(found, base=found.base + (f"[{listed}]" if dotted(expr.base) in KINDS else f", {listed}"))
-    return replace(found, keys=(*found.keys, *keys), points=(*found.points, *points))
+        base += f"[{listed}]" if dotted(expr.base) in KINDS else f", {listed}"
+    return _Located(base, (*found.keys, *keys), (*found.points, *points))
 
 
 def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKey] | None:

@@ -438,7 +438,8 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         typer.report(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
     headlines = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text == _HEADLINE]
     own = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in (FOOTNOTE, _ALLOW)]
-    flow = [item for item in block.body if not any(item in of for of in (attributes, themes, headlines, own))]
+    elsewhere = {id(item) for of in (attributes, themes, headlines, own) for item in of}
+    flow = [item for item in block.body if id(item) not in elsewhere]
     allowed = exceptions(typer, [item for item in own if item.key.text == _ALLOW], REPORT_RULES)
     own = [item for item in own if item.key.text == FOOTNOTE]
     elements = (*_headline(typer, headlines, place, allowed), *_elements(typer, flow, place, "report"))

@@ -284,13 +284,13 @@ def figure(typer: Typer, block: ast.Block, place: FixedKeys) -> plan.FigureEleme
     if panel is None and body.said("multiples"):
         return None  # its free dimensions would cause further mistakes
     failed = titled is None or (note is not None and words is None) or (said is not None and claim is None)
-    made_of: dict[ast.Attribute, list[PlannedSeries]] = {}
+    made_of: dict[int, list[PlannedSeries]] = {}
     for attribute in sorted(attributes, key=lambda each: each.key.text in _LAST):
         beside = [one for series in made_of.values() for one in series]
         found = _series(typer, attribute, place, logs, beside, panel)
         failed = failed or found is None
-        made_of[attribute] = found or []
-    drawn = [one for attribute in attributes for one in made_of[attribute]]
+        made_of[id(attribute)] = found or []
+    drawn = [one for attribute in attributes for one in made_of[id(attribute)]]
     if failed or titled is None or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
         return None
     _check_logs(typer, drawn, logs)

@@ -89,15 +89,21 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
     """Return whether a data set comes back to a place after another one was there. Few specs need that."""
-    there: dict[object, object] = {}
-    left: set[tuple[object, object]] = set()
+    there: dict[int, int] = {}
+    left: set[tuple[int, int]] = set()
+    numbers: dict[object, int] = {}  # of each place and each content, since numbers are compared faster
+
+    def numbered(found: DataAt) -> tuple[int, int]:
+        place, content = (numbers.setdefault(each, len(numbers)) for each in found)
+        return place, content
+
     for matrix in matrices:
         contents = {
-            (unit.hardware.key, workload, levels): DataAt.of(matrix, unit, workload, levels, hosts)
+            (unit.hardware.key, workload, levels): numbered(DataAt.of(matrix, unit, workload, levels, hosts))
             for unit, workload, levels in product(matrix.units, matrix.experiment.workloads, matrix.levels)
         }
         found = dict.fromkeys(contents.values())
-        in_turn: Iterable[DataAt] = found
+        in_turn: Iterable[tuple[int, int]] = found
         if len({place for place, _ in found}) < len(found):  # two data sets share a place, so the order counts
             in_turn = (contents[hardware, workload, levels] for hardware, workload, levels, _, _ in ordered(matrix))
         for place, content in in_turn:

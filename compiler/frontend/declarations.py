@@ -196,7 +196,7 @@ def _keep(
         case ast.Block() if kind == "claim":
             found.claims[name] = declaration
         case ast.Block():
-            found.blocks[kind][name] = replace(_entry(declaration, kind, findings), imported=imported)
+            found.blocks[kind][name] = _entry(declaration, kind, findings, imported=imported)
 
 
 def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
@@ -213,7 +213,7 @@ def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Fi
     return problem.replacement or kind
 
 
-def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
+def _entry(block: ast.Block, kind: str, findings: Findings, *, imported: bool = False) -> Entry:
     schema = BLOCKS.get(kind, _NO_SCHEMA)
     of_words = block if kind == "override" and block.subject and block.subject.text in OF_WORDS else None
     attributes: dict[str, ast.Attribute] = {}
@@ -251,6 +251,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
         blocks=(*blocks.values(), *events),
         base=block.base,
         subject=subject,
+        imported=imported,
         labelled=bool(block.label and block.label.plain),
         of_words=of_words,
     )

@@ -268,7 +268,9 @@ def with_parts(term: Term, change: Callable[[Term], Term]) -> Term:
         case OperationTerm():
             return OperationTerm(term.operator, new, term.unit)
         case Reduction():
-            return replace(term, operand=new[0], when=new[1] if term.when else None)
+            return Reduction(
+                term.function, new[0], term.over, new[1] if term.when else None, term.at, term.axis, term.ragged
+            )
         case SteadyTerm() | SpreadTerm():
             return replace(term, operand=new[0])
         case _:

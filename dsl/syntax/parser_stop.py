@@ -38,7 +38,7 @@ _PIECE = compile_late(
 )
 _KEYWORDS = "metric|param|expect|use|hardware|client|factor|database|workload|probe|experiment|profile|report|scheduler"
 _VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
-_DECLARATION = compile_late(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
+_DECLARATION = compile_late(rf"\#[^\r\n]*|{_TEXTS}|\n(?P<declaration>(?:{_KEYWORDS})\b(?!{_VALUE}))")
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -53,7 +53,8 @@ def declaration_starts(text: str) -> list[int]:
     The places are those of words at the margin that begin a declaration in the grammar, outside texts and comments. A
     word inside a bracket counts, too, because the bracket should most likely have been closed before it.
     """
-    starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
+    pieces = (piece for piece in _DECLARATION.finditer(text) if piece.lastgroup)
+    starts = [0, *(piece.start("declaration") for piece in pieces)]
     first = starts[1:2]
     return [0, *starts[2:]] if first and not text[: first[0]].strip() else starts
 
