@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lark import Lark
-from lark.utils import sre_parse
+from lark.utils import sre_parse  # type: ignore[attr-defined]  # as lark names it in each version of Python
 
 GRAMMAR = Path(__file__).with_name("bench.lark")
 TABLES = GRAMMAR.with_suffix(".json")
