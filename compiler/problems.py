@@ -80,6 +80,12 @@ class Findings:
         """Return whether there is a finding at exactly this place."""
         return _place(span) in self._places
 
+    def within(self, span: Span) -> bool:
+        """Return whether there is a finding at this place or at a part of it."""
+        return any(
+            source == id(span.source) and span.start <= start and end <= span.end for source, start, end in self._places
+        )
+
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         found = [problem.diagnostic() for problem in self._problems]
         if self._more:

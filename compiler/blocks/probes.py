@@ -148,7 +148,7 @@ def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float
     for kind, probe in slowest.items():
         by_tool = probe.on == "tool"
         is_short = probe.every_s > (1 - COMPLETE) * measure_s if by_tool else probe.every_s >= measure_s
-        if is_short and not reader.findings.at(placed.asked[kind]):
+        if is_short and not reader.findings.within(placed.asked[kind]):  # a misspelt one may mean any probe
             spec = PROBE_SPECS.usable(kind)
             consequence = spec.single_reading if spec and not by_tool else ""
             found = (experiment, kind, probe.every_s, measure_s, consequence)
