@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -124,22 +124,33 @@ def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
     """Return one job that samples a host for all of these probes, which have the same rate. Each reading takes three
     short processes."""
     rules: dict[str, dict[str, None]] = {}
-    headers = []
+    headers, each_alone = [], []
     for probe, reads in probes:
         if reads.header:
             headers.append(f"(\n{reads.header}\n) 2>&1 || echo {quote(f'{_FAILED}{probe.name}')}")
         for path, rule in reads.files.items():
             rules.setdefault(path, {})[rule] = None
-    program = "\n".join(f'FILENAME == "{path}" {{ {"; ".join(each)} }}' for path, each in rules.items())
+        alone = _awk({path: [rule] for path, rule in reads.files.items()})
+        failed = f'echo {quote(f"{_FAILED}{probe.name}: ")}"$({alone} 2>&1 >/dev/null | head -n 1)"'
+        each_alone.append(f"{alone} 2>/dev/null || {failed}")
     # A file that can be opened but not read (pressure, when the kernel does not count it) would end awk.
     # A shell's `read` takes single bytes, and /proc/sys gives its numbers only to the first read of a file.
     there = f'f=; for p in {" ".join(rules)}; do cat "$p" >/dev/null 2>&1 && f="$f $p"; done'
-    read = f"awk {quote(program)} $f </dev/null"
+    # The mistake of one probe's statement ends awk for all of them. They are then read one by one.
+    read = f"{_awk(rules)} 2>/dev/null || {{\necho {_AGAIN}\n" + "\n".join(each_alone) + "\n}"
     job = sampling_job(probes[0][0], read, "\n".join([*headers, there]), counts=True)
     return replace(job, name=f"{', '.join(probe.name for probe, _ in probes)} probe")
 
 
+def _awk(rules: Mapping[str, Iterable[str]]) -> str:
+    """Return a command that runs awk statements on the files that they are for."""
+    program = "\n".join(f'FILENAME == "{path}" {{ {"; ".join(each)} }}' for path, each in rules.items())
+    return f"awk {quote(program)} $f </dev/null"
+
+
 _FAILED = "failed: "
+_AGAIN = "again"
+"""A line after which a reading begins anew."""
 
 
 def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
@@ -160,6 +171,8 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
             if times is not None:
                 found.append((*times, tuple(lines)))
             times = None
+        elif line == _AGAIN:
+            lines = []
         elif found or times is not None:
             lines.append(line)
         else:
@@ -167,7 +180,12 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
     if f"{_FAILED}{probe}" in header:
         why = header[header.index(f"{_FAILED}{probe}") - 1]
         raise BadOutput(say.probe_unread(probe=probe, host=output.host, said=why[:200]), say.hint_command())
-    steady = list(_steadied(found, output.booted))
+    spoilt = f"{_FAILED}{probe}: "
+    good = [each for each in found if not any(line.startswith(spoilt) for line in each[-1])]
+    if found and not good:
+        why = next(line for line in found[0][-1] if line.startswith(spoilt)).removeprefix(spoilt)
+        raise BadOutput(say.probe_unread(probe=probe, host=output.host, said=why[:200]), say.hint_command())
+    steady = list(_steadied(good, output.booted))
     if not steady:
         raise BadOutput(say.probe_silent(said=read_last_words(output)), say.hint_command())
     return header, steady
@@ -204,7 +222,7 @@ def parse_recent(text: str) -> list[Reading]:
     """Return the complete readings from the end of a probe's output, in order of time. The text may begin and end
     anywhere."""
     blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
-    return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
+    return [Reading(float(match[1]), tuple(match[2].rpartition(f"{_AGAIN}\n")[-1].splitlines())) for match in blocks]
 
 
 def steps_in_window(

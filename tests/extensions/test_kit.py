@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -79,6 +80,12 @@ def test_a_package_of_each_kind_can_be_used_as_it_is_written(kind: str, site: Pa
     assert imported_past("bench_my_own.spec:SPEC") == ()
     with pytest.raises(NotMade, match=r"is the .* of bench-my-own 0.1.0 already"):
         new_package(kind, NAME, site)
+
+
+def test_the_written_test_asks_the_bench_of_its_own_python(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write("importer", site)
+    monkeypatch.setenv("PATH", str(folder))
+    runpy.run_path(str(folder / "tests" / f"test_{NAME}.py"))["test_it_conforms"]()
 
 
 def test_what_is_taken_from_the_top_of_benchbrief_is_past_the_surface(site: Path) -> None:

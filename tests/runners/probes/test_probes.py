@@ -19,7 +19,7 @@ from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.journal.controller_clock import since_boot
 from benchbrief.runners.plugins import probe_kind
-from benchbrief.runners.sampling import FileReads, ReadsFiles, parse_readings, reading_job, sampling_job
+from benchbrief.runners.sampling import FileReads, ReadsFiles, parse_readings, parse_recent, reading_job, sampling_job
 from benchbrief.runners.seams import ProbeKind, Transport
 from tests.support.probe_readings import NODE, diskstats, output, printed, probe, ticking, values
 from tests.support.waiting import until
@@ -39,6 +39,20 @@ def test_probes_that_share_a_loop_each_find_their_own(here: Transport, tmp_path:
     assert len(values(Memory().parse(probes[2], kept, (started, ended)), "memory.used")) >= 3
     with pytest.raises(BadOutput, match="no device /dev/no-such-disk"):
         Disk().parse(probes[1], kept, (started, ended))
+
+
+def test_the_mistake_of_one_probe_costs_only_its_own_samples(here: Transport, tmp_path: Path) -> None:
+    memory, wrong = probe("memory", 0.2), probe("cpu", 0.2)
+    reads = [(memory, Memory().reads(memory)), (wrong, FileReads({"/proc/stat": "if (/^cpu /) print )"}))]
+    running = here.start(reading_job(reads))
+    started = time.time()
+    until(lambda: running.tail(20_000).count("\n.") >= 3)
+    assert parse_recent(running.tail(20_000))[-1].lines[-1].startswith("failed: cpu: ")
+    running.stop()
+    kept = running.collect(tmp_path / "kept")
+    assert len(values(Memory().parse(memory, kept, (started, time.time())), "memory.used")) >= 2
+    with pytest.raises(BadOutput, match="can't read on local: awk: "):
+        Cpu().parse(wrong, kept, (started, time.time()))
 
 
 def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(here: Transport, tmp_path: Path) -> None:
