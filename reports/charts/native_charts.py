@@ -39,7 +39,8 @@ def _native(chart: Chart, plot: Plot) -> NativeChart:
         series and _is_plain(trace, categories) for trace, series in made if trace.mark != "bracket"
     )
     has_more = any(
-        series and (series.mark in ("bracket", "range") or series.is_pale or series.worse or series.repeats)
+        series
+        and (series.mark in ("bracket", "range") or series.is_pale or series.worse or series.open or series.repeats)
         for _, series in made
     )
     return NativeChart(
@@ -97,6 +98,7 @@ def _series(trace: Trace, chart: Chart, categories: int) -> NativeSeries | None:
         labels=_labels(trace, points),
         keys=tuple(point.label for point in points) if trace.mark == "curve" else (),
         repeats=tuple(point.repeats for point in points) if any(point.repeats for point in points) else (),
+        open=tuple(point.is_open for point in points) if any(point.is_open for point in points) else (),
         worse=tuple(point.worse for point in points) if any(point.worse for point in points) else (),
     )
 

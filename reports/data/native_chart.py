@@ -33,6 +33,8 @@ class NativeSeries:
     """The labels beside the points of a curve, such as numbers of threads. Empty if there are none."""
     repeats: tuple[tuple[float, ...], ...] = ()
     """The values of each point's repeats. Empty if there are none."""
+    open: tuple[bool, ...] = ()
+    """The bars whose true values may lie beyond their ends. Empty if there are none."""
     worse: tuple[bool, ...] = ()
     """The bars that are drawn pale because they are changes for the worse. Empty if there are none."""
 
@@ -57,9 +59,9 @@ class NativeChart:
 
     `whole` means that the chart shows everything that the figure's own drawing shows. If it does not, use the drawing
     as a picture: the figure has ranges, brackets, pale bars, marks on the x axis, notes at points, or refused rates.
-    `on_slides` means that only ranges, brackets, pale bars, repeats or labels of a curve's points are missing, which
-    slides can add. `ticks` and `x_ticks` are the ticks of the drawing's left axis and of its x axis, from one end to
-    the other. Bars of a `flat` chart are horizontal.
+    `on_slides` means that only ranges, brackets, pale or open bars, repeats or labels of a curve's points are missing,
+    which slides can add. `ticks` and `x_ticks` are the ticks of the drawing's left axis and of its x axis, from one end
+    to the other. Bars of a `flat` chart are horizontal.
     """
 
     heading: str

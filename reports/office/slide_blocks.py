@@ -336,7 +336,7 @@ def texts_below(block: Block) -> list[Paragraph]:
     names: tuple[str, ...] = ("key", "heat", "compared")
     if isinstance(block, FigureView) and can_draw(block.native):
         drawn = [series for chart in block.native for series in chart.series]
-        names = names if any(each.worse or each.keys or each.repeats for each in drawn) else names[1:]
+        names = names if any(each.worse or each.is_pale or each.keys or each.repeats for each in drawn) else names[1:]
     for name in names:
         said += paragraphs(escape(str(getattr(block, name, "") or "")))
     note = getattr(block, "note", None)

@@ -27,29 +27,27 @@ from benchbrief.reports.office.slide_axes import (
     reach,
     set_axes,
 )
+from benchbrief.reports.office.slide_bars import APART, Bars, gap_of
 from benchbrief.reports.office.slide_chart_data import data_of
 from benchbrief.reports.office.slide_flat_ranges import add_flat_ranges, is_flat_range
-from benchbrief.reports.office.slide_marks import (
-    APART,
-    Bars,
-    add_bracket_key,
-    add_intervals,
-    draw_bracket,
-    draw_levels,
-    draw_ranges,
-    draw_repeats,
-    gap_of,
+from benchbrief.reports.office.slide_labels import (
     label_bars,
     label_ends,
     label_keys,
     name_levels,
     named_levels,
     room_beside,
-    room_over_bars,
-    set_look,
 )
+from benchbrief.reports.office.slide_marks import add_intervals, draw_levels, draw_ranges, set_look
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_chart, add_text, height_of_all
+from benchbrief.reports.office.slide_shapes import (
+    add_bracket_key,
+    draw_arrows,
+    draw_bracket,
+    draw_repeats,
+    room_over_bars,
+)
 from benchbrief.reports.text.html_markup import writable
 
 _MOST_PANELS, _MOST_SERIES, _MOST_POINTS = 6, 12, 2_000
@@ -284,10 +282,11 @@ def _finish(slide: Any, panel: _Panel, margins: Margins | None, ink: str) -> Non
         _set_looks(made, chart)
         for bars in [Bars(chart, plot, gap)] if plot else ():
             if panel.is_labelled:
-                label_bars(made, bars, points, ink)
+                label_bars(made, bars, panel.area, points, ink)
             for place, bracket in enumerate(panel.brackets, 1):
                 draw_bracket(slide, bracket, bars, room_over_bars(points, place, labelled=panel.is_labelled), ink)
             draw_repeats(slide, bars)
+            draw_arrows(slide, bars)
     else:
         _set_looks(made, chart)
         if plot and panel.has_ends:

@@ -125,16 +125,19 @@ def test_curves_have_labels_at_their_first_and_last_points_if_they_have_the_same
 def test_repeats_are_rings_on_their_bars() -> None:
     plain = bars("HDD", (10, 20, 30))
     slide, _ = drawn(replace(plain, points=(replace(plain.points[0], repeats=(8, 12)), *plain.points[1:])))
-    rings = next(shape for shape in slide.shapes if hasattr(shape, "shapes")).shapes
+    _, *rings = next(shape for shape in slide.shapes if hasattr(shape, "shapes")).shapes  # on a line
     assert [ring.name for ring in rings] == ["HDD 8", "HDD 12"]
     assert rings[0].top > rings[1].top
 
 
-def test_bars_whose_numbers_no_format_can_write_have_them_as_texts() -> None:
+def test_bounds_have_their_texts_and_an_arrow() -> None:
     plain = bars("HDD", (2, 1.5, 1.8))
     texts = ("2.0 or more", "1.5", "up to 1.8")
-    points = tuple(replace(point, text=text) for point, text in zip(plain.points, texts, strict=True))
-    _, chart = drawn(replace(plain, points=points))
+    points = [replace(point, text=text) for point, text in zip(plain.points, texts, strict=True)]
+    points[0] = replace(points[0], bound="at_least")
+    slide, chart = drawn(replace(plain, points=tuple(points)))
+    arrow = next(shape for shape in slide.shapes if shape.name == "HDD Session store")
+    assert arrow.line._ln.find(qn("a:tailEnd")).get("type") == "arrow"
     shown = [chart.plots[0].series[0].points[at].data_label.text_frame.text for at in range(3)]
     assert shown == list(texts)
 
