@@ -175,6 +175,15 @@ def queries_of_prose(prose: p.Prose) -> Iterable[p.Query]:
             yield from [part.high] if part.high else []
 
 
+def is_of_sizes(elements: Iterable[p.Element]) -> bool:
+    """Return whether a headline has only sizes of loaded data."""
+    headlines = [each for each in elements if isinstance(each, p.HeadlineElement)]
+    numbers = [number for each in headlines for number in each.numbers if isinstance(number, p.HeadlineNumber)]
+    queries = [query for one in numbers for prose in (one.value, one.text) for query in queries_of_prose(prose)]
+    measures = {read.measure for each in queries for read in each.reads or ()}
+    return measures == {"database.size_loaded"} and all(each.reads for each in queries)
+
+
 def sources_of(queries: Iterable[p.Query]) -> Iterable[NumberSource]:
     seen = set()
     for query in queries:

@@ -457,6 +457,11 @@ def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
             yield from figures_of(block.blocks)
 
 
+def with_every_limit(view: ReportView) -> ReportView:
+    """Return the view with all its limits listed."""
+    return replace(view, limits=view.every_limit, limits_line=view.every_limits_line, further_limits="")
+
+
 def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
     """Return all footnotes, in order."""
     for block in blocks:
@@ -624,12 +629,16 @@ class ReportView:
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
     """The listed limits."""
+    every_limit: tuple[Limit, ...] = ()
+    """The limits to list if there is room."""
     limit_count: int = 0
     """How many limits there are, with those that only the disclosure has."""
     further_limits: str = ""
     """The sentence on how many limits only the disclosure has, or ""."""
     limits_line: str = ""
     """The first page's text on how many limits there are, such as "Limits: 3 notes"."""
+    every_limits_line: str = ""
+    """The same if all limits are listed."""
     grave_limits: tuple[str, ...] = ()
     stated_limits: tuple[str, ...] = ()
     """The limits that the first page shows in words: failures, and as many of the others as fit on one line."""
@@ -643,3 +652,8 @@ class ReportView:
     """Whether pages show run ids and paths."""
     columns: int = 1
     one_page: bool = False
+
+    @property
+    def further_count(self) -> int:
+        """The number of limits that only the disclosure has."""
+        return len(self.every_limit) - len(self.limits)

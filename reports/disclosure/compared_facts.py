@@ -82,16 +82,21 @@ def _said(row: FactRow, words: Words) -> str:
 
 
 def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> list[str] | None:
-    """If only one fact differs, or few between two sides, return a sentence on each, such as "Drive: SSD (Box 0); HDD
-    (Box 1)". Return None if a table is needed."""
+    """If only one fact differs, return a sentence on it, such as "Drive: SSD (Box 0); HDD (Box 1)". If few facts differ
+    between two sides, return a sentence on each side. Return None if a table is needed."""
     few = 1 <= len(apart) <= (_FEW_APART if len(sides) == 2 else 1) and len(sides) <= _MOST_BESIDE
     if not few or any(row.differs or len(row.cells) != len(sides) for row in apart):
         return None
-    said = []
-    for row in apart:
-        each = [cell + words["aside"].format(text=side) for cell, side in zip(row.cells, sides, strict=True)]
-        said.append(words["fact_sentence"].format(fact=row.name, value=words["semicolon"].join(each)))
-    return said
+    if len(apart) == 1:
+        each = [cell + words["aside"].format(text=side) for cell, side in zip(apart[0].cells, sides, strict=True)]
+        return [words["fact_sentence"].format(fact=apart[0].name, value=words["semicolon"].join(each))]
+    if any(_is_prose(cell, words) for row in apart for cell in row.cells):
+        return None
+    of_sides = ([_said(FactRow(row.name, (row.cells[at],)), words) for row in apart] for at in range(len(sides)))
+    return [
+        words["fact_sentence"].format(fact=side, value=words["semicolon"].join(facts))
+        for side, facts in zip(sides, of_sides, strict=True)
+    ]
 
 
 def _table(

@@ -219,8 +219,13 @@ def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator
     """Yield a sentence on the point that all values share, unless the texts `shown` beside the values already name
     it."""
     found = [*_loads(queries, results), *_places(queries, results)]
-    if unshown := [text for text in found if text.casefold() not in shown.casefold()]:
+    if unshown := [text for text in found if _closed(text) not in _closed(shown)]:
         yield results.words["at_fixed"].format(points=results.words.locale.listed(unshown))
+
+
+def _closed(text: str) -> str:
+    """Return a text for comparison, without blanks, which Japanese may leave out."""
+    return "".join(text.casefold().split())
 
 
 def _loads(queries: Sequence[p.Query], results: Results) -> Iterator[str]:

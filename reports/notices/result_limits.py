@@ -41,9 +41,15 @@ class ResultLimit(NamedTuple):
     is_grave: bool = False
 
 
-def notice(results: Results) -> Iterable[Notice]:
-    """Yield a notice with the grave limits, and another with the other limits in few words."""
+def notice(results: Results, *, of_sizes: bool = False) -> Iterable[Notice]:
+    """Yield a notice with the grave limits, and another with the other limits in few words. If the headline's numbers
+    are `of_sizes` alone, the grave limits do not concern them, and name what they concern instead."""
     words, found = results.words, [limit for limit in limits(results) if limit.short]
+    if of_sizes:
+        found = [
+            ResultLimit(words["l_of_times"].format(limit=limit.short), limit.full) if limit.is_grave else limit
+            for limit in found
+        ]
     for title, is_grave in (("notice_limits_first", True), ("notice_limits", False)):
         if short := [limit.short for limit in found if limit.is_grave == is_grave]:
             text, *each = (as_sentence(part, words) for part in (words["semicolon"].join(short), *short))
@@ -144,12 +150,13 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
         return
     cells = len({each.cell for each in busy})
     measured = sum(cell.status == "ok" for cell in results.cells)
-    (_, host, share), least = busy[0], busy[-1].share
+    _, host, share = busy[0]
+    ends = dict.fromkeys(percent(each.share) for each in (busy[-1], busy[0]))
     holes = {
         "which": some_of(results.words, cells, measured),
         "host": host,
         "share": percent(share),
-        "least": percent(least),
+        "ends": results.words["to"].join(ends),
         "limit": percent(BUSY),
     }
     full = counted(results.words, "l_busy_full", cells, **holes)

@@ -39,6 +39,10 @@ _SPARE = 6.0
 """The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
 """How far an estimate may be wrong, as a share of a page's height."""
+_ROOMY = 0.36
+"""The blank share of the last page above which the end of the brief is set in larger letters."""
+_LIMIT = 16.0
+"""The height in pixels that a further limit takes, in one of two columns."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -51,7 +55,9 @@ _WHOLE = ("FlexBox", "GridBox", "BlockReplacedBox", "LineBox", "TableRowBox")
 
 
 FirstFigure = Literal["in_place", "after_lead", "before_lead"]
-_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 1.0, "before_lead": 6.0}
+Ending = Literal["short", "whole", "roomy"]
+"""The end of a brief: with its first limits, with all of them, or with all of them in larger letters."""
+_MOVED: Mapping[FirstFigure, float] = {"in_place": 0.0, "after_lead": 3.0, "before_lead": 6.0}
 """The cost of moving the first figure from its place."""
 
 
@@ -66,6 +72,7 @@ class Arrangement:
     first_figure: FirstFigure = "in_place"
     close_set: int = 0
     new_page: str = ""
+    ending: Ending = "short"
     notes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """The footnotes that a figure or table repeats from another page, by the id of the figure or table."""
 
@@ -185,42 +192,62 @@ class _Setting:
 
 
 def fit_figures(
-    document: Any, again: Callable[[Arrangement], Any], *, rigid: Collection[str] = (), one_page: bool = False
+    document: Any,
+    again: Callable[[Arrangement], Any],
+    *,
+    rigid: Collection[str] = (),
+    one_page: bool = False,
+    further: int = 0,
 ) -> Any:
     """Return the best layout of the document. `again` lays it out in another arrangement. Since a layout takes long,
     the size of the letters is chosen by estimating the pages. `rigid` are the ids of figures that may not be lower.
-    With `one_page`, the other figures may be lower than usual.
+    With `one_page`, the other figures may be lower than usual. `further` is the number of limits that a whole ending
+    adds.
     """
     usual = _Setting.of(document, 0, rigid, one_page=one_page)
     if grown := usual.galley.fitted_slides():
         return again(Arrangement(grown))
     settings = [usual]
-    closer = len(usual.now.atoms) > 1 and usual.now.last_share < _LITTLE
-    for close_set in range(1, CLOSEST + 1):
-        if usual.galley.has_slides or not (closer or settings[0].may_be_closer):
-            break
-        closer = False
+
+    def add_closer() -> None:
+        close_set = len(settings)
         closely = again(Arrangement(close_set=close_set))
         settings.append(_Setting.of(closely, close_set, rigid, one_page=one_page))
-        settings.sort(key=lambda each: each.rank)
+
+    closer = len(usual.now.atoms) > 1 and usual.now.last_share < _LITTLE
+    while len(settings) <= CLOSEST and not usual.galley.has_slides:
+        if not (closer or min(settings, key=lambda each: each.rank).may_be_closer):
+            break
+        closer = False
+        add_closer()
     found = list[tuple[tuple[int, float], Any]]()
-    for setting in settings:
+    tried = list[_Setting]()
+    while left := [each for each in settings if each not in tried]:
+        setting = min(left, key=lambda each: each.rank)
         if found and found[0][0] <= (setting.rank[0], setting.rank[1] + _WORTH):
             break  # no estimate was so wrong that another size would be better
-        fitted, pages = _fitted(setting, again)
+        fitted, pages = _fitted(setting, again, further)
+        tried.append(setting)
         found.append(((len(fitted.pages) if one_page else 0, pages.cost), fitted))
         found.sort(key=lambda each: each[0])
+        if len(setting.best.atoms) < len(fitted.pages) and setting is settings[-1] and len(settings) <= CLOSEST:
+            add_closer()  # it nearly fitted
     return found[0][1]
 
 
-def _fitted(setting: _Setting, again: Callable[[Arrangement], Any]) -> tuple[Any, _Pages]:
-    """Return the document and the contents of its pages. The figures are fitted to the pages if that is better."""
-    document, now, chosen = setting.document, setting.now, setting.chosen
-    if setting.best is chosen:
-        fitted = again(chosen.arrangement)
-        found = _Galley(fitted).laid_out(chosen.arrangement)
+def _fitted(setting: _Setting, again: Callable[[Arrangement], Any], further: int) -> tuple[Any, _Pages]:
+    """Return the document and the contents of its pages. The figures are fitted to the pages if that is better, and the
+    last page has more on it if it has room."""
+    document, now, best = setting.document, setting.now, setting.best
+    for arrangement in setting.galley.endings(best, further):
+        if best is now and arrangement is now.arrangement:
+            break
+        fitted = again(arrangement)
+        found = _Galley(fitted).laid_out(arrangement)
+        if len(fitted.pages) > len(best.atoms) and arrangement is not best.arrangement:
+            continue
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
-        if fewer or found.cost < now.cost:
+        if fewer or found.cost < now.cost or best is now:
             return fitted, found
     return document, now
 
@@ -255,6 +282,16 @@ class _Galley:
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
+
+    def endings(self, pages: _Pages, further: int) -> Iterator[Arrangement]:
+        """Yield the pages' arrangement, after those with more on the last page if there seems to be room for it."""
+        blank, usual = pages.blanks[-1], pages.arrangement
+        is_end = any(atom.section == "method" for atom in pages.atoms[-1]) and not self.has_slides
+        if is_end and blank > _ROOMY and len(pages.atoms) > 1:
+            yield replace(usual, ending="roomy")
+        if is_end and further and blank * self._height(len(pages.atoms) - 1) > _LIMIT * further:
+            yield replace(usual, ending="whole")
+        yield usual
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
         """Return the pages with the best heights of figures and the best place of the first figure."""

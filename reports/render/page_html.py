@@ -15,7 +15,7 @@ from markupsafe import Markup
 from benchbrief.compiler.registry import TEMPLATE_SPECS
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import Block, FigureView, ReportView, notes_of
-from benchbrief.reports.render.fill_pages import FirstFigure
+from benchbrief.reports.render.fill_pages import Ending, FirstFigure
 from benchbrief.reports.render.page_pdf import require_on_screen
 from benchbrief.reports.render.templating import as_data_url, make_environment, render_template
 from benchbrief.reports.render.watermark import (
@@ -66,13 +66,15 @@ def to_html(
     *,
     close_set: int = 0,
     new_page: str = "",
+    ending: Ending = "short",
 ) -> str:
     """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
     template.
 
     On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
     are images in the folder `figures`. The `first_figure` may come before or after the lead. With a `close_set` of 1 or
-    2, letters are smaller and there is less space. The section `new_page` begins a page.
+    2, letters are smaller and there is less space. The section `new_page` begins a page. A
+    roomy `ending` has larger letters.
     """
     house = house or House()
     layout = template_of(template)
@@ -114,6 +116,7 @@ def to_html(
         else "none",
         "close_set": close_set,
         "new_page": new_page,
+        "roomy": ending == "roomy",
         "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
     }
     parts = {name: (path, text) for name, path, text in house.parts}
@@ -145,6 +148,7 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
         "around": page_style(view, medium),
         "close_set": 0,
         "new_page": "",
+        "roomy": False,
     }
 
 

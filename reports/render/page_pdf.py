@@ -138,10 +138,11 @@ def to_pdf(
     attached: Callable[[str], Mapping[str, bytes]] | None = None,
     over: Callable[[float, float], str] | None = None,
     *,
-    must_say: Sequence[str] = (),
+    must_say: Callable[[str], Sequence[str]] | None = None,
     redraw: Callable[[Arrangement], str] | None = None,
     rigid: Collection[str] = (),
     one_page: bool = False,
+    further: int = 0,
     inspect: Callable[[Any], None] | None = None,
 ) -> bytes:
     """Return the document as a PDF, with the files that `attached` returns for the page as it was laid out. Nothing is
@@ -150,8 +151,8 @@ def to_pdf(
     `over` returns HTML to draw over each finished sheet of a given width and height in CSS pixels. The document's style
     sheets and screen readers do not reach it. `redraw` returns the page in another arrangement. With `redraw`, figures
     are fitted to their pages, or to `one_page`, and footnotes are placed on the pages that cite them. Figures with
-    `rigid` ids never get lower. `inspect` examines the finished layout. Raises ReportError if a text of `must_say` is
-    not visible on the laid-out pages.
+    `rigid` ids never get lower. `further` is the number of limits that only a whole ending has. `inspect` examines the
+    finished layout. Raises ReportError if a text that `must_say` returns for the page is not visible as laid out.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -174,11 +175,11 @@ def to_pdf(
                 return document
 
             arranged = {id(document): Arrangement()}
-            document = fit_figures(document, again, rigid=rigid, one_page=one_page)
+            document = fit_figures(document, again, rigid=rigid, one_page=one_page, further=further)
             if notes := notes_elsewhere(document):
                 noted = again(replace(arranged[id(document)], notes=notes))
                 document = noted if len(noted.pages) == len(document.pages) else document
-    _require(document, must_say)
+    _require(document, must_say(pages[id(document)]) if must_say else ())
     if inspect:
         inspect(document)
     if over:

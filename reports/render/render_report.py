@@ -34,6 +34,7 @@ from benchbrief.reports.data.view_model import (
     HeadlineView,
     ReportView,
     figures_of,
+    with_every_limit,
     with_notes_again,
     with_redrawn_figures,
 )
@@ -249,6 +250,11 @@ class _Brief:
     def capsule(self) -> str:
         return f"{self.stem}{ENDING}"
 
+    @property
+    def unpaged_view(self) -> ReportView:
+        """The view for a medium that has room for all limits, unlike slides."""
+        return self.view if template_of(self.report.template).slides else with_every_limit(self.view)
+
     def disclosure(self, medium: Medium, suffix: str, house: House | None = None) -> str:
         """Return the page of the disclosure, which names the brief in the same medium and links back to it."""
         from benchbrief.reports.render.page_html import disclosure_html
@@ -289,10 +295,10 @@ class _Brief:
         from benchbrief.reports.render.page_html import require_said
 
         disclosure = self.disclosure("screen", ".html").encode() if self.twin else None
-        other = self.companion(".html", disclosure)
-        page = self.page("screen", other)
+        other, view = self.companion(".html", disclosure), self.unpaged_view
+        page = self.page("screen", other, view)
         if self.report.theme.css or self.report.parts:
-            require_said(page, replace(self.view, companion=other))
+            require_said(page, replace(view, companion=other))
         return _Documents(page.encode(), disclosure)
 
     def pdf(self, numbers: NumbersFile, capsule: bytes | None) -> _Documents:
@@ -311,10 +317,13 @@ class _Brief:
 
         def redraw(arrangement: Arrangement) -> str:
             blocks = with_redrawn_figures(self.view.blocks, arrangement.shares)
-            view = replace(self.view, blocks=with_notes_again(blocks, arrangement.notes))
-            names = ("first_figure", "close_set", "new_page")
+            view = self.view if arrangement.ending == "short" else with_every_limit(self.view)
+            view = replace(view, blocks=with_notes_again(blocks, arrangement.notes))
+            names = ("first_figure", "close_set", "new_page", "ending")
             placed = {name: getattr(arrangement, name) for name in names}
-            return _leading_to_own_notes(self.page("paper", other, view, **placed), arrangement.notes)
+            page = _leading_to_own_notes(self.page("paper", other, view, **placed), arrangement.notes)
+            views[page] = view
+            return page
 
         def inspect(document: Any) -> None:
             self.faults.extend(find_faults(document, ", ".join(styled)) if styled else ())
@@ -330,12 +339,13 @@ class _Brief:
             return {**own, self.capsule: capsule} if capsule is not None else own
 
         page = self.page("paper", other)
+        views = {page: self.view}
         self.faults.extend(filter(None, [letters_without_typeface(re.sub("<[^>]*>", "", page.partition("<body")[2]))]))
-        said = must_say(page, replace(self.view, companion=other)) if styled else ()
+        said = (lambda page: must_say(page, replace(views[page], companion=other))) if styled else None
         rigid = {figure.id for figure in figures_of(self.view.blocks) if figure.is_rigid or not self.view.one_page}
         made = partial(to_pdf, must_say=said, redraw=redraw, rigid=rigid, one_page=self.view.one_page, inspect=inspect)
         try:
-            pdf = made(page, attached, over)
+            pdf = made(page, attached, over, further=self.view.further_count)
         except Exception as error:
             if not styled or isinstance(error, ReportError):
                 raise
@@ -355,10 +365,10 @@ class _Brief:
         if self.twin:
             disclosure = self._marked(to_markdown(self.disclosure("markdown", ".md", house)))
         other = self.companion(".md", disclosure)
-        page = self.page("markdown", other, figures=self.folder, house=house)
+        page = self.page("markdown", other, self.unpaged_view, figures=self.folder, house=house)
         text = to_markdown(page)
         if self.report.parts:
-            require_in_markdown(text, must_say(page, replace(self.view, companion=other)))
+            require_in_markdown(text, must_say(page, replace(self.unpaged_view, companion=other)))
         return _Documents(self._marked(text), disclosure)
 
     def _marked(self, markdown: str) -> bytes:
@@ -386,7 +396,7 @@ class _Brief:
         template = getattr(self.report.theme, kind, None)
         house = (Path(template.file).name, content_of(template, self.kept)) if template else None
         with nullcontext(converter) if converter else Converter().running() as drawing:
-            view = replace(self.view, companion=disclosure)
+            view = replace(self.view if kind == "pptx" else self.unpaged_view, companion=disclosure)
             brief = HandOver(view, plan, self.report, self.catalogue, self.store, drawing, house, self.faults)
             content = OFFICE_FORMATS[kind].write(brief)
         shown = [number for number in numbers.numbers if number.document == "brief"]

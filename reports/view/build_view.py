@@ -41,6 +41,7 @@ from benchbrief.reports.data.tables import (
     facts_elements,
     has,
     is_empty,
+    is_of_sizes,
     keep_elements_with_data,
     queries_of_prose,
     shown_table,
@@ -98,7 +99,7 @@ from benchbrief.reports.text.number_format import (
 from benchbrief.reports.view import table_heads
 from benchbrief.reports.view.arrange_elements import headline_size, in_one_line, with_leads
 from benchbrief.reports.view.house_style import font_of, template_of
-from benchbrief.reports.view.notices import every_limit, notices, told_in_brief
+from benchbrief.reports.view.notices import notices, told_in_brief
 from benchbrief.reports.view.said_claims import are_computed, claims_of, say_claims, state_numbers
 from benchbrief.reports.view.table_heads import (
     aligned,
@@ -386,10 +387,11 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
             details,
             shows=builder.ledger.shows_measured,
             computed=computed,
+            of_sizes=is_of_sizes(elements),
         )
     )
-    limits = told_in_brief(found) if apart else every_limit(found)
-    count = len(every_limit(found))
+    limits, every = told_in_brief(found, cap=apart), told_in_brief(found, cap=False)
+    count = len(every)
     further = count - len(limits)
     invalid = [text for each in found if each.severity == "error" for text in each.limits]
     grave = [text for each in found if each.is_grave and each.severity != "error" for text in each.limits]
@@ -399,7 +401,7 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
     said = [text for each in found if each.is_stated for text in each.limits]
     in_words = in_one_line(said, after=(*invalid, *of_grave))
     in_full, in_part = ("limits_all", "limits_some") if in_words else ("limits_line", "limits_listed")
-    limits_key = in_part if further else in_full
+    every_line = counted(results.words, in_full, count) if limits else ""
     tags = {each.origin.text: each.origin for each in found if each.origin}
     entries: Sequence[ClaimEntry] = builder.gaps.tried(builder.claim_entries, [])
     common, run = tuple(disclose_origin(results)), run_row(results)
@@ -421,11 +423,13 @@ def _view(builder: _Builder, elements: Sequence[p.Element], *, computed: bool) -
         notices=found,
         origin=tuple(tags.values()),
         limits=limits,
+        every_limit=every,
         grave_limits=(*invalid, *of_grave),
         stated_limits=in_words,
         limit_count=count,
         further_limits=counted(results.words, "limits_elsewhere", further) if further else "",
-        limits_line=counted(results.words, limits_key, count, listed=len(limits)) if limits else "",
+        limits_line=counted(results.words, in_part, count, listed=len(limits)) if further else every_line,
+        every_limits_line=every_line,
         method=with_numbers(
             builder.gaps.tried(lambda: method(results, shows_percentiles=builder.ledger.shows_percentiles), Method(())),
             [each.of_method for each in found if each.of_method],

@@ -37,12 +37,14 @@ def notices(
     *,
     shows: bool = True,
     computed: bool = False,
+    of_sizes: bool = False,
 ) -> Iterator[Notice]:
     """Return all notices, numbered from 1, including one on the parts of the brief that could not be made.
 
     `stated` are the limits that the brief's author wrote. `shows` means that the brief shows something measured.
-    `computed` means that its published numbers are computed from a source's numbers. `link` is the id of the test
-    disclosure, which has the details. Without it, the notices themselves have more details.
+    `computed` means that its published numbers are computed from a source's numbers. `of_sizes` means that its headline
+    has only sizes of loaded data, which do not depend on how long speeds are measured, and how often. `link` is the id
+    of the test disclosure, which has the details. Without it, the notices themselves have more details.
     """
     sources: list[Callable[[], Iterable[Notice]]] = [
         lambda: _stated("notice_source_limits", results.source_limits, results),
@@ -50,7 +52,7 @@ def notices(
         lambda: _origin(results, computed=computed),
         lambda: _modelled_power(results),
         lambda: _one_machine(results),
-        lambda: _rehearsal(results),
+        lambda: _rehearsal(results, of_sizes=of_sizes),
         lambda: _incomplete(results, detailed=not link),
         lambda: _not_made(gaps, results),
         lambda: _status(results, shows=shows),
@@ -58,7 +60,7 @@ def notices(
         lambda: open_searches.notice(results),
         lambda: repeat_variation.notice(results),
         lambda: run_validity.notice(results),
-        lambda: result_limits.notice(results),
+        lambda: result_limits.notice(results, of_sizes=of_sizes),
         lambda: _contradictions(results, detailed=not link),
     ]
     made = [one for at, source in enumerate(sources) for one in gaps.each(("notice", at), source, "check")]
@@ -71,13 +73,13 @@ def every_limit(found: Iterable[Notice]) -> tuple[Limit, ...]:
     return tuple(Limit(text, each.number) for each in found for text in each.limits)
 
 
-def told_in_brief(found: Sequence[Notice]) -> tuple[Limit, ...]:
-    """Return the limits that a brief lists: first those that a person wrote or that are grave, and then others, up to
-    four in all. The disclosure has the rest, unless it is only one, which is listed, too."""
+def told_in_brief(found: Sequence[Notice], *, cap: bool = True) -> tuple[Limit, ...]:
+    """Return the limits that a brief lists: first those that a person wrote or that are grave, and then others. With
+    `cap`, these are up to four in all. The disclosure has the rest, unless it is only one, which is listed, too."""
     first = [each for each in found if each.is_stated or each.is_grave or each.severity == "error"]
     limits = (*every_limit(first), *every_limit(each for each in found if each not in first))
     kept = max(MOST_LIMITS, len(every_limit(first)))
-    return limits if len(limits) <= kept + 1 else limits[:kept]
+    return limits if len(limits) <= kept + 1 or not cap else limits[:kept]
 
 
 _OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
@@ -143,13 +145,16 @@ def _one_machine(results: Results) -> Iterator[Notice]:
         yield Notice(words[title], words[body].format(names=names), "error", first=True, origin=tag)
 
 
-def _rehearsal(results: Results) -> Iterator[Notice]:
+def _rehearsal(results: Results, *, of_sizes: bool) -> Iterator[Notice]:
     """Yield a notice if each point was measured only once and only for a short time."""
     words, seconds = results.words, result_limits.rehearsed_for(results)
     if seconds is not None and not run_row(results)["simulated"]:
         title, body, tag = (
             words[key].format(time=duration(seconds))
-            for key in ("notice_rehearsal", "notice_rehearsal_body", "tag_rehearsal")
+            for key in (
+                *("notice_rehearsal", "notice_rehearsal_body"),
+                "tag_rehearsal_of_times" if of_sizes else "tag_rehearsal",
+            )
         )
         yield Notice(title, body, "warning", is_grave=True, origin=OriginTag("rehearsal", tag))
 

@@ -80,7 +80,7 @@ def test_more_sides_than_columns_are_rows() -> None:
             ["bay", "row"],
             (
                 "The same for both: 3 nodes; operating system Linux. "
-                "Bay: bay h0 (Box 0); bay h1 (Box 1). Row: row h0 (Box 0); row h1 (Box 1)."
+                "Box 0: bay bay h0; row row h0. Box 1: bay bay h1; row row h1."
             ),
         ),
     ],

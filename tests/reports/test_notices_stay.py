@@ -69,7 +69,7 @@ def test_a_style_sheet_that_hides_a_notice_ends_the_rendering(css: str) -> None:
         show_on_screen(css)
     assert "where all of it is" in (shown.value.hint or "")
     with pytest.raises(ReportError, match="hides what a brief must say"):
-        to_pdf(page(css, "paper"), must_say=must_say("", view()))
+        to_pdf(page(css, "paper"), must_say=lambda page: must_say(page, view()))
 
 
 def test_a_report_with_such_a_style_sheet_is_not_written(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_one_that_hides_it_in_some_windows_only_does_too(media: str) -> None:
 
 def test_one_that_changes_its_looks_does_not() -> None:
     show_on_screen(HARMLESS)
-    assert to_pdf(page(HARMLESS, "paper"), must_say=must_say("", view())).startswith(b"%PDF")
+    assert to_pdf(page(HARMLESS, "paper"), must_say=lambda page: must_say(page, view())).startswith(b"%PDF")
 
 
 def test_a_style_sheet_may_change_the_looks_of_a_notice() -> None:
