@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from markupsafe import Markup, escape
+from markupsafe import escape
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import (
     Block,
+    FigureView,
     FormulaView,
     TableView,
     TextView,
@@ -24,10 +25,10 @@ from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.prose_tables import with_tables
 from benchbrief.reports.office.rich_text import Paragraph, paragraphs
-from benchbrief.reports.office.slide_blocks import with_unit
+from benchbrief.reports.office.slide_blocks import caption_of, texts_below, with_unit
 from benchbrief.reports.office.slide_cover import CoverWriter
 from benchbrief.reports.office.slide_examples import ExampleWriter
-from benchbrief.reports.office.slide_folds import filled, has_room
+from benchbrief.reports.office.slide_folds import Folded, folded, has_room, height_of_table
 from benchbrief.reports.office.slide_look import AIR, GROUND, READ_PT, RULE, TAG_INK, TEXT_PT, TEXT_SHARE
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
@@ -37,17 +38,19 @@ from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import (
     height_of_all,
 )
-from benchbrief.reports.office.slide_texts import TopicWriter, said_in
+from benchbrief.reports.office.slide_tables import height_within
+from benchbrief.reports.office.slide_texts import TopicWriter, lead_of, said_in
 from benchbrief.reports.office.slide_theme import set_language, set_theme
 from benchbrief.reports.office.slide_topics import Topic
+from benchbrief.reports.office.table_grid import grid_of
 from benchbrief.reports.text.html_markup import writable
 from benchbrief.reports.text.number_format import written_as
-from benchbrief.reports.view.arrange_elements import Slide, headline_of, holds_facts_alone, single_slides_of
+from benchbrief.reports.view.arrange_elements import Slide, headline_of, single_slides_of
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
-_LIMITS_PT = 20.0
-_CODE = 84.0
-"""The size of the code that links to the disclosure."""
+_LIMITS_PT = 22.0
+_CODE, _PAD = 84.0, 14.0
+"""The size of the code that links to the disclosure, and the space around it and the texts in its box."""
 
 
 def written(brief: HandOver) -> bytes:
@@ -78,22 +81,22 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         self.write_front(front)
         if not self.view.disclosed:
             self.flow(self.words["limits"], front.warnings)
-        facts: list[Topic] = []
-        tables: list[Slide] = []
+        topics: list[Topic] = []
         slides = self.with_examples(single_slides_of(with_tables(blocks)))
-        for slide in filled(slides, self.masters.content) if self.masters.is_ours else slides:
+        fold = folded(slides, self.masters.content) if self.masters.is_ours else Folded(tuple(slides))
+        if self.masters.is_ours:
+            self.set_titles(self.title_of(slide) for slide in fold.slides)
+        for slide in fold.slides:
             topic = self.topic_of(slide)
-            if topic and topic.is_facts:
-                facts.append(topic)
+            if topic and topic.facts:
+                topics.append(topic)
             elif topic:
                 self.write_topic(topic)
-            elif self.masters.is_ours and holds_facts_alone(slide):
-                tables.append(slide)
             else:
                 self.write_slide(slide)
         if not self.view.blocks:
             self.flow(self.view.title, paragraphs(self.words["empty_report"]))
-        self.write_ending(facts, tables)
+        self.write_ending([*filter(None, map(self.topic_of, fold.asides)), *topics], said_in(fold.terms))
         self.close()
         self.name_slide_of_limits()
 
@@ -103,7 +106,11 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         if not slide.blocks:
             self.flow(head, [*texts, *after])
             return
-        area = self.masters.content
+        area, noted = self.masters.content, slide.noted
+        match slide.blocks:
+            case (FigureView(), *_) if self.masters.is_ours:
+                shown, left = lead_of(slide.texts, area.width)
+                texts, noted = said_in(shown), (*left, *noted)
         if height_of_all(texts, area.width, TEXT_PT) > area.height * TEXT_SHARE:
             self.flow(head, texts)
             texts = []
@@ -113,31 +120,65 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
                 if len(examples) == len(others):
                     self.write_with_examples(with_unit(head, table), table, examples, after)
                     return
-        if after and self.masters.is_ours and has_room(slide, area):
-            self.write_above(head, slide.blocks[0], texts, slide.after)
+        below = isinstance(slide.blocks[-1], TableView | FigureView) and (after or len(slide.blocks) > 1)
+        if below and self.masters.is_ours and has_room(slide, area, TEXT_PT):
+            self.write_above(slide, texts)
+            self.set_aside(noted)
             return
         for block in slide.blocks:
             claim = block.title_html if isinstance(block, TableView) and len(slide.blocks) > 1 else head
             self.write_block(with_unit(claim, block), block, texts, after)
             texts, after = [], []
+        self.set_aside(noted)
 
-    def write_above(self, head: Markup, block: Block, texts: Sequence[Paragraph], after: tuple[TextView, ...]) -> None:
-        """Write a figure or a table above the texts in `after`, which are as large as a table's texts."""
-        said, whole = said_in(after), self.masters.content
-        height = height_of_all(said, whole.width, READ_PT)
-        self.write_block(with_unit(head, block), block, texts, [], after, spare=height + 2 * AIR)
-        self.put(said, replace(whole, top=whole.bottom - height, height=height), READ_PT)
+    def write_above(self, slide: Slide, texts: Sequence[Paragraph]) -> None:
+        """Write a figure or a table above the tables and the texts that follow it on its slide."""
+        (block, *others), said, whole = slide.blocks, said_in(slide.after), self.masters.content
+        tables = [each for each in others if isinstance(each, TableView)]
+        points = READ_PT if has_room(slide, whole) else TEXT_PT
+        height = height_of_all(said, whole.width, points)
+        height += sum(height_of_table(table, whole) for table in tables)
+        head = with_unit(slide.head or escape(self.view.title), block)
+        self.write_block(head, block, texts, [], (*tables, *slide.after), height + 2 * AIR, TEXT_PT)
+        area = replace(whole, top=whole.bottom - height, height=height)
+        for table in tables:
+            caption, note = caption_of(table), texts_below(table)
+            self.put(caption, area, TEXT_PT)
+            room = area.below(height_of_all(caption, area.width, TEXT_PT))
+            used = self.draw_grid(
+                escape(table.title), grid_of(table), replace(room, height=height_within(grid_of(table), room)), TEXT_PT
+            )
+            self.put(note, room.below(used + AIR), LEAST_PT)
+            self.sources += [source.expression for source in table.sources]
+            area = area.below(height_of_table(table, area))
+        self.put(said, area, points)
 
-    def write_ending(self, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
-        """Write the method and the configuration, the limits with the references to the disclosure below them, and the
-        small print."""
+    def set_aside(self, noted: Iterable[Block]) -> None:
+        """Add texts and tables to the notes of the slide, with their footnotes."""
+        for block in noted:
+            lines = said_in((block,)) if isinstance(block, TextView) else []
+            if isinstance(block, TableView):
+                self.aside.append(block.title)
+                self.aside += ["\t".join(line) for line in grid_of(block).lines]
+            self.aside += [line.text for line in lines]
+            marks = marks_in(block)
+            self.aside += [line.text for line in self.notes.told(marks)]
+
+    def write_ending(self, topics: Sequence[Topic], terms: Sequence[Paragraph]) -> None:
+        """Write the method with further `terms`, the other topics, the limits with a box about the disclosure right
+        below them, and the small print."""
         view = self.view
         whole = self.masters.content
         legal = [*paragraphs(view.legal), *self.notes.told(marks_in((view.legal, view.legal_notes)))]
         small = height_of_all(legal, whole.width, LEAST_PT) + 2 * AIR if legal else 0.0
         code = code_of(self.brief, "PowerPoint") if view.limits else b""
         method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
-        self.write_method(Topic(method.head, method.said) if method else None, facts, tables)
+        head = method.head if method else self.words["method"]
+        own = Topic(head, (*(method.said if method else ()), *terms))
+        if terms and topics and topics[-1].facts and not self.share_a_slide([own, *topics]):
+            own = replace(own, said=own.said[: -len(terms)])
+            topics = [*topics[:-1], replace(topics[-1], said=(*terms, *topics[-1].said))]
+        self.write_topics([*((own,) if own.said else ()), *topics])
         self.used = math.inf
         if limits:
             disclosure = said_of(limits.items, self.words["colon"]) if limits.numbered else []
@@ -148,26 +189,28 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             if foot and self.used + foot + small > self.content.height:
                 self.open(self.words["full_disclosure"] if view.companion else view.title)
                 self.used = 0.0
-            top = max(self.used, self.content.height - small - foot) if self.used else 0.0
-            self.used = top + foot
-            self.write_disclosed(disclosure, code, replace(self.content.below(top), height=foot))
+            if foot:
+                self.write_disclosed(disclosure, code, replace(self.content.below(self.used), height=foot))
+            self.used += foot
         self.write_legal(legal, small - 2 * AIR)
 
     def height_of_disclosure(self, said: Sequence[Paragraph], code: bytes, width: float) -> float:
-        """Return the height of the texts about the disclosure, which are beside its code, including the space above
-        them."""
-        size = _CODE if code else 0.0
-        beside = width - (size + 2 * AIR if code else 0.0)
-        return max(size, height_of_all(said, beside, TEXT_PT)) + 2 * AIR if said else 0.0
+        """Return the height of the box about the disclosure, including the space above it."""
+        inner = width - 2 * _PAD - (_CODE + _PAD) * bool(code)
+        return max(_CODE * bool(code), height_of_all(said, inner, TEXT_PT)) + 2 * _PAD + AIR if said else 0.0
 
     def write_disclosed(self, said: Sequence[Paragraph], code: bytes, area: Area) -> None:
-        """Write where the disclosure is and how to measure again. The code that links to the disclosure is at the
-        right."""
-        inner = replace(area.below(2 * AIR), width=area.width - (_CODE + 2 * AIR) * bool(code))
+        """Write a box about where the disclosure is and how to measure again. The code that links to the disclosure is
+        at its right."""
+        area = area.below(AIR)
+        if self.ink:
+            self.add_ground(area)
+        width = area.width - 2 * _PAD - (_CODE + _PAD) * bool(code)
+        inner = Area(area.left + _PAD, area.top + _PAD, width, area.height)
         self.put(said, inner, TEXT_PT)
         other = self.view.companion
         if said and other and code:
-            left = Pt(area.left + area.width - _CODE)
+            left = Pt(area.left + area.width - _CODE - _PAD)
             picture = self.slide.shapes.add_picture(io.BytesIO(code), left, Pt(inner.top), Pt(_CODE), Pt(_CODE))
             picture.name = f"{self.words['scan']} (QR)"
             picture._element.nvPicPr.cNvPr.set("descr", writable(f"{picture.name}: {other.address or other.file}"))

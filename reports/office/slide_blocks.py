@@ -96,7 +96,10 @@ class BlockWriter(SlideWriter):
             most = area.height * (TEXT_SHARE if not isinstance(block, FigureView) else _LINES_SHARE)
             points = next((size for size in sizes if height_of_all(texts, area.width, size) <= most), TEXT_PT)
             self.put(texts, area, points)
-            area, of_tables = area.below(height_of_all(texts, area.width, points) + AIR), points
+            area, of_tables = area.below(height_of_all(texts, area.width, points) + AIR), min(points, of_tables)
+        if caption := caption_of(block):
+            self.put(caption, area, TEXT_PT)
+            area = area.below(height_of_all(caption, area.width, TEXT_PT))
         notes = self.notes.told(marks_in((head, texts, block, after, others)))
         below = [*texts_below(block), *after, *notes]
         large: tuple[float, ...] = () if isinstance(block, FigureView) else (TEXT_PT,)
@@ -161,7 +164,7 @@ class BlockWriter(SlideWriter):
             texts = plain_text(Markup("{} {}").format(block.claim or "", block.title))
             add_charts(self.slide, native, room, block.alt, name, self.ink, names_axis=not is_named, said=texts)
             return area.height
-        if not native and _says_all(block):
+        if not native and says_all(block):
             self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]
             self.add_picture(block, room, name, None)
             return area.height
@@ -319,11 +322,19 @@ def _kind_of(block: Block) -> Kind:
 
 def with_unit(title: Markup, block: Block) -> Markup:
     """Return a table's title with the unit that all its numbers share."""
-    unit = block.unit if isinstance(block, TableView) else ""
+    unit = block.unit if isinstance(block, TableView) and not block.title else ""
     return Markup("{} ({})").format(title, unit) if unit and f"({unit})" not in title else title
 
 
-def _says_all(block: FigureView) -> bool:
+def caption_of(block: Block) -> tuple[Paragraph, ...]:
+    """Return the caption of a table whose title is not the title of its slide."""
+    if not isinstance(block, TableView) or not block.title:
+        return ()
+    title = with_unit(block.title_html or escape(block.title), replace(block, title=""))
+    return paragraphs(Markup("<p><b>{}</b></p>").format(title))
+
+
+def says_all(block: FigureView) -> bool:
     """Return whether a figure's drawing shows every number of its data."""
     texts = "".join(re.findall(r">([^<]+)<", block.svg))
     return all(number in texts for line in block.data for number in re.findall(r"\d[\d,.]*", line[-1]))

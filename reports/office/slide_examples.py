@@ -25,7 +25,6 @@ from benchbrief.reports.office.slide_parts import (
 )
 from benchbrief.reports.office.slide_tables import height_within
 from benchbrief.reports.office.slide_texts import said_in
-from benchbrief.reports.office.slide_writer import TITLE_SHARE
 from benchbrief.reports.office.table_grid import grid_of
 from benchbrief.reports.view.arrange_elements import Slide
 
@@ -52,7 +51,7 @@ class ExampleWriter(BlockWriter):
                     ]
                     said += [line for each in formulas for line in self.example_of(each)]
                     free = self.content.height - height_of_all(said, self.content.width, READ_PT) - 4 * AIR - 24.0
-                    lines = self.lines_at(before.head, self.content, title_size(self.masters.others) * TITLE_SHARE)
+                    lines = self.lines_at(before.head, self.content, title_size(self.masters.others))
                     free += LINE_LESS * (lines == 1)
                     if self.ink and not slide.after and height_within(grid_of(table), self.content) <= free:
                         found[-1] = replace(before, blocks=(*before.blocks, formula), after=texts)

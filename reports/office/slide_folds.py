@@ -1,114 +1,240 @@
-"""Moves short texts to the slides beside them, so that no slide is mostly empty."""
+"""Moves short texts and tables to the slides that have room for them, so that no slide is mostly empty."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from benchbrief.reports.data.view_model import FigureView, TableView, TextView
-from benchbrief.reports.office.slide_blocks import texts_below
+from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.reports.data.view_model import FactsView, FigureView, TableView, TextView
+from benchbrief.reports.office.rich_text import joined
+from benchbrief.reports.office.slide_blocks import caption_of, says_all, texts_below
 from benchbrief.reports.office.slide_charts import can_draw
-from benchbrief.reports.office.slide_look import AIR, LARGE_PT, READ_PT, TEXT_PT
-from benchbrief.reports.office.slide_masters import Area
+from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINES_ABOVE, READ_PT, TEXT_PT
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area
 from benchbrief.reports.office.slide_parts import height_of_all
 from benchbrief.reports.office.slide_tables import height_within
-from benchbrief.reports.office.slide_texts import said_in
+from benchbrief.reports.office.slide_texts import claim_of, said_in
 from benchbrief.reports.office.table_grid import grid_of
+from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.view.arrange_elements import Slide
 
-_SHORT, _SHARED = 0.55, 0.9
-"""The share of a slide that a text in large type must take to have a slide of its own, and the largest share of several
-texts together."""
-_BESIDE_CHART, _ABOVE_CHART, _OF_NOTES = 0.4, 0.21, 0.1
-"""The largest shares of a slide that all texts around a chart, and a text above it, may take, and the share to leave
-for the notes of a table."""
+_LED, _SHARED = 0.55, 0.9
+"""The largest share of a slide that a text in large type may take if it leads to a figure, and the largest share of
+several texts together."""
+_ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
+"""The largest share of a slide that a text may take if it goes beside the method, without numbers and with some."""
+_BESIDE_CHART, _OF_NOTES = 0.42, 0.1
+"""The largest share of a slide that everything around a chart may take, and the share to leave for a table's notes."""
+_NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
+_LIST = re.compile(r"(<ul>.*?</ul>)", re.DOTALL)
+_ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
+_DEFINITION = re.compile(r"\s*<(em|strong)>([^<]*)</\1>\s*([:\uff1a])\s*(?!.*class=\"num)(.*)", re.DOTALL)
 
 
-def filled(slides: Sequence[Slide], area: Area) -> list[Slide]:
-    """Return the slides. Each short text is moved above the first figure, or below the figure or table before it. If
-    neither has room for it, it shares a slide with the texts beside it."""
-    found: list[Slide] = []
+@dataclass(frozen=True)
+class Folded:
+    """The slides of a brief. `asides` are short texts that only the method's slide has room for, and `terms` are
+    definitions, which belong to the method."""
+
+    slides: tuple[Slide, ...]
+    asides: tuple[Slide, ...] = ()
+    terms: tuple[TextView, ...] = ()
+
+
+def folded(slides: Sequence[Slide], area: Area) -> Folded:
+    """Return slides without tables that repeat a figure, and without slides that would be mostly empty. Texts before a
+    figure are above it, and other short texts are below the figure or the table before them."""
+    shown = _without_repeats(slides)
+    defined = [_defined(slide, area, following) for slide, following in zip(shown, (*shown[1:], None), strict=True)]
+    found = _below(_led((slide for slide, _ in defined if slide.blocks or slide.texts or slide.topics), area), area)
+    begun = next((at for at, each in enumerate(found) if each.blocks), len(found))
+    asides = [each for each in found[begun:] if not each.blocks and _is_aside(each, area)]
+    kept = [_with_texts_below(each, area) for each in found if each not in asides]
+    return Folded(tuple(_joined(kept, area)), tuple(asides), tuple(text for _, texts in defined for text in texts))
+
+
+def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides without tables whose numbers are all in the figures before them. Such a table goes to the notes of
+    the last figure's slide, and the remark below it goes below the figure."""
+    found = list[Slide]()
+    facts = (block for slide in slides for block in slide.blocks if isinstance(block, FactsView))
+    told = {number for each in facts for row in each.beside for cell in row.cells for number in _NUMBER.findall(cell)}
+    last: tuple[int, FigureView] | None = None
+    for slide in slides:
+        match slide.blocks:
+            case (FigureView() as figure,):
+                last = len(found), figure
+                if says_all(figure):
+                    told |= {number for line in figure.data for number in _NUMBER.findall(line[-1])}
+            case (TableView() as table,) if last and _repeats(table, told):
+                at, figure = last
+                last = at, replace(figure, note=joined(filter(None, (figure.note, table.note))) or None)
+                noted = (*found[at].noted, replace(table, title=str(slide.head.striptags())))
+                found[at] = replace(found[at], blocks=(last[1],), noted=noted)
+                if texts := slide.texts + slide.after:
+                    found.append(Slide(slide.topic, escape(slide.topic), texts, ()))
+                continue
+        found.append(slide)
+    return found
+
+
+def _repeats(table: TableView, told: set[str]) -> bool:
+    """Return whether a table has numbers in all columns but one, all of which are told elsewhere."""
+    words = {place for row in table.rows for place, cell in enumerate(row.cells) if not cell.numeric}
+    cells = (str(cell.html.striptags()) for row in table.rows for cell in row.cells if cell.numeric)
+    numbers = {number for cell in cells for number in _NUMBER.findall(cell)}
+    return len(words) <= 1 and bool(numbers) and numbers <= told
+
+
+def _led(slides: Iterable[Slide], area: Area) -> list[Slide]:
+    """Return slides with each short text at the start of a section, or of the brief, above the figure that follows."""
+    found = list[Slide]()
     for slide in slides:
         before = found[-1] if found else None
-        if before and before.blocks and (below := _with_below(before, slide, area)):
-            found[-1] = below
-        elif before and len(found) == 1 and (led := _led(before, slide, area)):
-            found[-1] = led
-        elif before and not before.blocks and not slide.blocks and _share(before, slide, area):
-            found[-1] = replace(before, topics=(*(before.topics or (before,)), slide))
-        else:
-            found.append(slide)
-    return _with_last_below(found, area)
-
-
-def _with_last_below(slides: Sequence[Slide], area: Area) -> list[Slide]:
-    """Return the slides with each short text that is still alone moved below the last figure or table before it."""
-    found: list[Slide] = []
-    for slide in slides:
-        at = max((place for place, each in enumerate(found) if each.blocks), default=None)
-        if at is not None and not slide.topics and (below := _with_below(found[at], slide, area)):
-            found[at] = below
+        leads = before and not before.blocks and before.topic in ("", slide.topic)
+        if before and leads and _figure(slide) and _height((before,), area, LARGE_PT) < _LED * area.height:
+            found[-1] = replace(slide, topic=before.topic, texts=(*before.texts, *slide.texts))
         else:
             found.append(slide)
     return found
 
 
+def _defined(slide: Slide, area: Area, following: Slide | None) -> tuple[Slide, list[TextView]]:
+    """If the texts above a figure or a table are long, return its slide without lists of definitions, and those
+    definitions as paragraphs that begin with their terms."""
+    leads = bool(following and following.blocks and following.topic == slide.topic)
+    if not (slide.blocks or leads) or not is_long(slide.texts, area.width):
+        return slide, []
+    kept, terms = list[TextView](), list[TextView]()
+    for text in slide.texts:
+        for part in filter(str.strip, _LIST.split(text.html)):
+            items = _ITEM.findall(part) if part.startswith("<ul>") else []
+            found = [match for item in items if (match := _DEFINITION.fullmatch(item))]
+            if found and len(found) == len(items):
+                said = (f"<p><b>{match[2]}{match[3]}</b> {match[4].lstrip()}</p>" for match in found)
+                terms.append(replace(text, html=Markup("".join(said))))  # noqa: S704  # was HTML before
+            else:
+                kept.append(replace(text, html=Markup(part)))  # noqa: S704  # was HTML before
+    return replace(slide, texts=tuple(kept)), terms
+
+
+def _below(slides: Sequence[Slide], area: Area) -> list[Slide]:
+    """Return slides with short texts below the table that follows them, or below the figure or the table before them:
+    first those with numbers, from the last one, which is the conclusion. Then do the same for short tables that follow
+    a figure."""
+    found = dict(enumerate(slides))
+    texts = [at for at, each in found.items() if not each.blocks]
+    for at in sorted(texts, key=lambda at: (0, -at) if _has_numbers(found[at]) else (1, at)):
+        places = [place for place, each in found.items() if place < at and each.blocks][-1:]
+        if isinstance(next(iter(found.get(at + 1, found[at]).blocks), None), TableView):
+            places.insert(0, at + 1)
+        for place in places:
+            if below := _with_below(found[place], found[at], area):
+                found[place] = below
+                del found[at]
+                break
+    kept = list[Slide]()
+    for slide in found.values():
+        match slide:
+            case Slide(texts=(), blocks=(TableView() as table,), after=()) if kept and kept[-1].topic == slide.topic:
+                both = (*kept[-1].blocks, replace(table, title=str(slide.head.striptags()), title_html=slide.head))
+                below = replace(kept[-1], blocks=both)
+                if _figure(below) and has_room(below, area):
+                    kept[-1] = below
+                    continue
+        kept.append(slide)
+    return kept
+
+
 def _with_below(slide: Slide, text: Slide, area: Area) -> Slide | None:
-    """Return a slide with a short text below its figure or table, or None if there is no room for it."""
-    if slide.after or not _is_short(text, area):
+    """Return a slide with a text below its figure or table, or None if there is no room for it. If the text begins with
+    a claim, this becomes the title of a table's slide."""
+    if slide.after:
         return None
     below = replace(slide, after=_headed(text))
-    return below if has_room(below, area) else None
-
-
-def has_room(slide: Slide, area: Area) -> bool:
-    """Return whether the only figure or table of a slide leaves room for the texts below it."""
-    texts = height_of_all(said_in(slide.texts), area.width, READ_PT)
-    after = height_of_all(said_in(slide.after), area.width, READ_PT)
     match slide.blocks:
-        case (FigureView() as figure,) if can_draw(figure.native):
-            own = height_of_all(texts_below(figure), area.width, TEXT_PT)
-            return texts + after + own <= _BESIDE_CHART * area.height
+        case (TableView() as table,) if not table.title:
+            claim, rest = claim_of(text.texts)
+            if claim:
+                said = _headed(replace(text, texts=rest))
+                titled = replace(table, title=str(slide.head.striptags()), title_html=slide.head)
+                below = replace(slide, head=claim, blocks=(titled,), after=said)
+    return below if has_room(below, area, TEXT_PT) else None
+
+
+def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
+    """Return whether the figure or the table of a slide leaves room for what is below it, with texts of this type
+    size."""
+    after = height_of_all(said_in(slide.after), area.width, points)
+    match slide.blocks:
+        case (FigureView() as figure, *tables) if can_draw(figure.native):
+            above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
+            own = height_of_all(texts_below(figure), area.width, LEAST_PT)
+            others = sum(height_of_table(table, area) for table in tables if isinstance(table, TableView))
+            return min(above, LINES_ABOVE * TEXT_PT * 1.3) + after + own + others <= _BESIDE_CHART * area.height
         case (TableView() as table,):
-            own = height_of_all(texts_below(table), area.width, TEXT_PT) + height_within(grid_of(table), area)
-            return texts + after + own + 4 * AIR <= (1 - _OF_NOTES) * area.height
+            texts = height_of_all(said_in(slide.texts), area.width, READ_PT)
+            return texts + after + height_of_table(table, area) + 2 * AIR <= (1 - _OF_NOTES) * area.height
     return False
 
 
-def _is_short(slide: Slide, area: Area) -> bool:
-    return not slide.blocks and _height(slide, area) < _SHORT * area.height
+def height_of_table(table: TableView, area: Area) -> float:
+    """Return the height of a table in its usual type, with its caption and the remarks below it."""
+    own = height_of_all(caption_of(table), area.width, TEXT_PT)
+    own += height_of_all(texts_below(table), area.width, LEAST_PT)
+    return own + height_within(grid_of(table), area) + 2 * AIR
 
 
-def _share(first: Slide, second: Slide, area: Area) -> bool:
-    """Return whether two texts, of which one is short, share a slide."""
-    whole = _height(first, area) + _height(second, area)
-    return whole < _SHARED * area.height and (_is_short(first, area) or _is_short(second, area))
+def _with_texts_below(slide: Slide, area: Area) -> Slide:
+    """Return the slide of a figure with the long text of its section below it, if it has room for that."""
+    if not _figure(slide) or slide.after or not slide.topic or not is_long(slide.texts, area.width):
+        return slide
+    below = replace(slide, texts=(), after=slide.texts)
+    return below if has_room(below, area) else slide
 
 
-def _height(slide: Slide, area: Area) -> float:
-    """Return the height of a slide's texts in large type."""
-    return height_of_all(said_in(_texts(slide.topics or (slide,))), area.width, LARGE_PT)
+def _is_aside(text: Slide, area: Area) -> bool:
+    share = _ASIDE_WITH_NUMBERS if _has_numbers(text) else _ASIDE
+    return _height((text,), area, READ_PT) < share * area.height
 
 
-def _led(text: Slide, slide: Slide, area: Area) -> Slide | None:
-    """Return a slide with a text above its figure, or None if there is no room for it."""
-    match slide.blocks:
-        case (FigureView(),) if _is_short(text, area):
-            led = (*_headed(text), *slide.texts)
-            height = height_of_all(said_in(led), area.width, TEXT_PT)
-            return replace(slide, texts=led) if height <= _ABOVE_CHART * area.height else None
-    return None
+def _joined(slides: Iterable[Slide], area: Area) -> list[Slide]:
+    """Return slides with neighbouring texts together, as far as one slide has room for them."""
+    found = list[Slide]()
+    for slide in slides:
+        said = (*(found[-1].topics or (found[-1],)), slide) if found and not found[-1].blocks else ()
+        if said and not slide.blocks and _height(said, area, LARGE_PT) < _SHARED * area.height:
+            found[-1] = replace(found[-1], topics=said)
+        else:
+            found.append(slide)
+    return found
 
 
-def _texts(slides: Iterable[Slide]) -> tuple[TextView, ...]:
-    return tuple(text for slide in slides for text in slide.texts + slide.after)
+def is_long(texts: Iterable[TextView], width: float) -> bool:
+    """Return whether texts are too long to be above a figure."""
+    return sum(lines_of(each.text, width, TEXT_PT) for each in said_in(texts)) > LINES_ABOVE
+
+
+def _figure(slide: Slide) -> bool:
+    return isinstance(next(iter(slide.blocks), None), FigureView)
+
+
+def _has_numbers(slide: Slide) -> bool:
+    """Return whether a slide's texts have measured numbers."""
+    return any('class="num' in text.html for text in slide.texts)
+
+
+def _height(slides: Iterable[Slide], area: Area, points: float) -> float:
+    return height_of_all(said_in(text for slide in slides for text in slide.texts), area.width, points)
 
 
 def _headed(slide: Slide) -> tuple[TextView, ...]:
     """Return the texts of a slide, with its section's heading at their beginning."""
-    first, *others = _texts((slide,))
+    first, *others = slide.texts
     if not slide.topic:
         return (first, *others)
     head = Markup("<p><b>{}</b> ").format(slide.head)

@@ -201,6 +201,12 @@ def title_size(layout: Any) -> float:
     return type_size(layout, placeholder(layout, TITLES), "p:titleStyle") or _HEAD_PT
 
 
+def size_titles(layout: Any, points: float) -> None:
+    """Set the type size of the titles of one of our layouts."""
+    for run in placeholder(layout, TITLES)._element.txBody.find(qn("a:lstStyle")).iter(qn("a:defRPr")):
+        run.set("sz", str(int(points * 100)))
+
+
 def type_size(layout: Any, own: Any, style: str) -> float:
     """Return the type size of a placeholder at its first level, as set by the placeholder or by the master's style.
     Return 0 if neither sets it."""

@@ -20,6 +20,7 @@ from benchbrief.reports.office.slide_masters import LEAST_PT, Area, area_of, pla
 from benchbrief.reports.office.table_grid import Grid
 from benchbrief.reports.office.text_fit import height_of, lines_of, row_heights
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.line_ends import keep_units_beside_numbers
 
 CELL_GAP, CELL_PAD = 12.0, 3.0
 """The space beside a cell's text, and the space above it."""
@@ -30,6 +31,7 @@ HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
 _BESIDE_LATIN = re.compile(
     r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
 )
+_HYPHEN = re.compile(r"(?<=\d)-(?=\d)")
 _MARK_PT, _MARK_MORE = 18.0, 4.0
 """The type size of a raised mark, which programs draw at two thirds of its size, and by how much it may exceed the size
 of the text before it."""
@@ -113,6 +115,11 @@ def closed_up(text: str) -> str:
     return _BESIDE_LATIN.sub("", text)
 
 
+def unbroken(text: str) -> str:
+    """Return a text with no line break within dates and between numbers and their units."""
+    return keep_units_beside_numbers(_HYPHEN.sub("\N{NON-BREAKING HYPHEN}", text))
+
+
 def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *, bold: bool = False) -> None:
     """Write runs into a paragraph. Without `points`, they get the type size of the placeholder."""
     for run in runs:
@@ -120,7 +127,7 @@ def fill(paragraph: Any, runs: Iterable[Run], points: float, colour: str = "", *
             if place:
                 paragraph.add_line_break()
             made = paragraph.add_run()
-            text = line if run.number else closed_up(line)
+            text = line if run.number or run.code else unbroken(closed_up(line))
             made.text = writable(text if text == "\t" else text.replace("\t", " "))
             font = made.font
             if points:

@@ -9,45 +9,34 @@ from dataclasses import replace
 from markupsafe import Markup, escape
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.charts.chart import text_width
 from benchbrief.reports.data.view_model import FactsView, TextView
 from benchbrief.reports.office.rich_text import Paragraph, Run, paragraphs, runs_of
 from benchbrief.reports.office.slide_blocks import BlockWriter
-from benchbrief.reports.office.slide_cards import add_box
-from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, READ_PT, RULE, TEXT_PT
-from benchbrief.reports.office.slide_masters import LEAST_PT, Area, title_size
+from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, LINES_ABOVE, TEXT_PT
+from benchbrief.reports.office.slide_masters import LEAST_PT, Area
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import height_of_all
-from benchbrief.reports.office.slide_tables import height_within
-from benchbrief.reports.office.slide_topics import SHARES, Topic, below, side_by_side
+from benchbrief.reports.office.slide_topics import TOPICS_APART, Topic, below, height_of_topics, shared
 from benchbrief.reports.office.table_grid import grid_of_facts
-from benchbrief.reports.office.text_fit import BOLDER
+from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.arrange_elements import Slide
 
-_LEAST_COLUMN_PT = 15.0
-"""The smallest type size of texts that share a slide."""
-_METHOD_PT = (18.0, 17.0, READ_PT, _LEAST_COLUMN_PT)
-"""The type sizes that the method may have, the largest first."""
-_COLUMN_GAP, _RULE_TOP = 48.0, 36.0
-"""The space between columns, and the place where the line between them begins."""
 _LEAST_REST = 2.0
 """The least height of what follows a title that is a sentence, in multiples of its type."""
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
 """The first sentence of a text becomes the title of its slide if it has at most this many lines in this type size."""
-_ENDS_TERM = re.compile(r"[:\uff1a]$")
-_AFTER_TERM, _WIDEST_TERM = 1.2, 20.0
-"""The space after a term, and the greatest width of the column of terms, in multiples of the type size."""
 _FIRST_SENTENCE = re.compile(
-    r"\s*<p>(?P<first>(?>\b(?:vs|approx|ca|cf|etc|Corp|Inc|Ltd|Co|No|(?<!\d\s)[A-Za-z])\.(?=\s)|(?!</?(?:p|[ou]l)\b).){20,}?)"
-    r"(?:[。.]|(?<=[?!]))(?=</p>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)",
+    r"\s*(?:<p>|(?P<item><ul>\s*<li>))(?P<first>"
+    r"(?>\b(?:vs|approx|ca|cf|etc|Corp|Inc|Ltd|Co|No|(?<!\d\s)[A-Za-z])\.(?=\s)|(?!</?(?:p|li|[ou]l)\b).){20,}?"
+    r"(?:[。.]|(?<=[?!]))(?:\s*<sup\b[^>]*>(?:(?!</sup>).)*</sup>)?)(?=</(?:p|li)>|(?<=。)|\s+[^a-z\d])(?P<rest>.*)",
     re.DOTALL,
 )
-"""Matches a first sentence within the first paragraph. The full stop of an abbreviation or an initial does not end
-it, but that of a unit such as `4.0 W` does."""
-
+"""Matches a first sentence within the first paragraph or item. The full stop of an abbreviation or an initial does not
+end it, but that of a unit such as `4.0 W` does. The mark of a footnote belongs to its sentence."""
+_FULL_STOP = re.compile(r"[。.](?=(?:\s*<sup\b.*</sup>)?$)", re.DOTALL)
 _TERM = re.compile(r"[:\uff1a]\s*</|</\w+>\s*[:\uff1a]")
-_GOES_ON = re.compile(r"(?:Then|So|It|Its|They|Their|This|These|Those)\b|その|それ|これ|次に")
+_GOES_ON = re.compile(r"(?:Then|So|It|Its|That|They|Their|This|These|Those)\b|その|それ|これ|次に")
 """Part of a sentence that defines a term, and the beginning of a text that goes on from the sentence before it."""
 
 
@@ -58,143 +47,136 @@ class TopicWriter(BlockWriter):
     def topic_of(self, slide: Slide) -> Topic | None:
         """Return the topic of one of our slides, or None if the slide has anything but texts."""
         if slide.topics:
-            first, *others = (topic for each in slide.topics if (topic := self.topic_of(each)))
-            return Topic(first.head, tuple(below((first, *others), self.brand)))
+            topics = [topic for each in slide.topics if (topic := self.topic_of(each))]
+            return Topic(topics[0].head, tuple(line for said in below(topics, self.brand) for line in said))
         head = slide.head or escape(self.view.title)
         said = said_in(slide.texts + slide.after)
         match slide.blocks if self.masters.is_ours else None:
             case ():
                 claim, rest = claim_of(slide.texts + slide.after)
-                return Topic(head, tuple(said), claim=claim, rest=rest) if said else None
-            case (FactsView(common=common, beside=()) as facts,) if common:
-                lines = _facts_in_lines(facts, self.words["colon"]) or paragraphs(escape(common))
-                return Topic(head, (*said, *lines), facts.notes, is_facts=not said)
+                return Topic(head, tuple(said), claim=claim, rest=tuple(said_in(rest))) if said else None
+            case (FactsView() as facts,) if not said:
+                grid = grid_of_facts(facts, self.words) if facts.beside or not facts.common else None
+                lines = [] if facts.beside else _facts_in_lines(facts, self.words["colon"])
+                said = lines or list(paragraphs(escape(facts.common)))
+                return Topic(head, tuple(said), facts.notes, facts=facts, grid=grid)
         return None
 
     def write_topic(self, topic: Topic) -> None:
         """Write a topic on a slide of its own. If the topic begins with a short sentence, that becomes the title."""
-        fits = self.lines_at(topic.claim, self.masters.content, _CLAIM_PT) <= _CLAIM_LINES
-        rest = height_of_all(topic.rest, self.masters.content.width, LARGE_PT)
-        if topic.claim and fits and rest > _LEAST_REST * LARGE_PT:
+        if self.has_claim(topic):
             head = str(plain_text(escape(topic.head)))
             self.flow(topic.claim, topic.rest, topic="" if head == self.view.title else head, notes=topic.notes)
         else:
             self.flow(topic.head, topic.said, notes=topic.notes)
 
-    def write_method(self, method: Topic | None, facts: Sequence[Topic], tables: Sequence[Slide]) -> None:
-        """Write the method. The configuration is beside it or below it if one slide has room for both."""
-        if method and self.ink and tables and not facts and self.write_above_table(method, tables[0]):
-            tables = tables[1:]
-        else:
-            self.write_beside(method, facts)
-        for slide in tables:
-            self.write_block(slide.head, slide.blocks[0], said_in(slide.texts), said_in(slide.after))
+    def has_claim(self, topic: Topic) -> bool:
+        """Return whether the first sentence of a topic can be the title of its slide."""
+        fits = self.lines_at(topic.claim, self.masters.content, _CLAIM_PT) <= _CLAIM_LINES
+        rest = height_of_all(topic.rest, self.masters.content.width, LARGE_PT)
+        return bool(topic.claim) and fits and rest > _LEAST_REST * LARGE_PT
 
-    def write_beside(self, method: Topic | None, facts: Sequence[Topic]) -> None:
-        """Write the method and the configuration side by side or, without room for that, on slides of their own."""
-        topics = [method, *facts] if method else facts
-        if not method or not self.ink:
-            for topic in topics:
-                self.flow(topic.head, topic.said, notes=topic.notes)
-            return
-        if facts and self.write_columns(topics):
-            return
-        for topic in topics:
-            self.flow(topic.head, in_terms(topic.said), _METHOD_PT[0], notes=topic.notes)
+    def title_of(self, slide: Slide) -> Markup:
+        """Return the title of one of our slides."""
+        topic = self.topic_of(slide)
+        return topic.claim if topic and self.has_claim(topic) else slide.head
 
-    def write_columns(self, topics: Sequence[Topic]) -> bool:
-        """Write topics in two columns of one slide, or return False if they do not fit."""
+    def write_topics(self, topics: Sequence[Topic]) -> None:
+        """Write the method, the configuration and short texts below one another on as few of our slides as possible. On
+        a house's slides, and without room for that, each is on slides of its own."""
+        room = self.room_for(topics)
+        for points, group in shared(topics, room) if self.masters.is_ours else [(0.0, [each]) for each in topics]:
+            if points:
+                self.write_group(group, points)
+            elif group[0].facts and group[0].grid:
+                self.write_block(escape(group[0].head), group[0].facts, [], [])
+            else:
+                self.flow(group[0].head, group[0].said, notes=group[0].notes)
+
+    def room_for(self, topics: Sequence[Topic]) -> Area:
+        """Return the room for topics on a slide with a title of one line, above their footnotes."""
         whole = self.masters.content
-        width, usual = whole.width - _COLUMN_GAP, title_size(self.masters.others)
-        narrow = replace(whole, width=width * SHARES[0])
-        low = all(self.lines_at(escape(each.head), narrow, usual) < 2 for each in topics)
+        return replace(whole, height=whole.height + LINE_LESS - self.height_of_notes(topics))
+
+    def share_a_slide(self, topics: Sequence[Topic]) -> bool:
+        return len(shared(topics, self.room_for(topics))) == 1
+
+    def height_of_notes(self, topics: Sequence[Topic]) -> float:
         notes = self.notes.told(marks_in(topics))
-        small = height_of_all(notes, whole.width, LEAST_PT) + AIR if notes else 0.0
-        columns = side_by_side(topics, width, whole.height - small + LINE_LESS * low, _LEAST_COLUMN_PT)
-        if columns is None:
-            return False
-        at, points = columns.left, columns.points
-        left = replace(whole, width=width * columns.share)
-        right = replace(whole, left=left.left + left.width + _COLUMN_GAP, width=width - left.width)
-        self.open(escape(topics[0].head), within=left, beside=(escape(topics[at].head), right))
-        sides = [(left, below(topics[:at], self.brand)), (right, below(topics[at:], self.brand))]
-        for area, said in sides:
-            self.put(said, replace(area, top=self.content.top), points)
-        used = max(height_of_all(said, area.width, points) for area, said in sides)
-        self.put(notes, Area(whole.left, whole.bottom - small + AIR, whole.width, small), LEAST_PT)
-        rule = Area(right.left - _COLUMN_GAP / 2, _RULE_TOP, 1.0, self.content.top + used - _RULE_TOP)
-        add_box(self.slide, rule, RULE)
-        return True
+        return height_of_all(notes, self.masters.content.width, LEAST_PT) + AIR if notes else 0.0
 
-    def write_above_table(self, topic: Topic, slide: Slide) -> bool:
-        """Write a topic above a table of facts, or return False if one slide has no room for both."""
-        match slide:
-            case Slide(texts=(), blocks=(FactsView(notes=()) as facts,), after=()):
-                grid = grid_of_facts(facts, self.words)
-            case _:
-                return False
-        whole = self.masters.content
-        of_table = [Paragraph(tuple(replace(run, bold=True, colour=self.brand) for run in runs_of(slide.head)))]
-        of_table += paragraphs(escape(facts.common or ""))
-        above = height_of_all(of_table, whole.width, TEXT_PT)
-        height = above + (height_within(grid, whole) if grid else 0.0)
-        said = in_terms(topic.said)
-        room = whole.height + LINE_LESS - height - 3 * AIR
-        sizes = (size for size in _METHOD_PT if height_of_all(said, whole.width, size) <= room)
-        if not (points := next(sizes, 0.0)):
-            return False
-        self.open(topic.head)
-        self.put(said, self.content, points)
-        area = self.content.below(height_of_all(said, whole.width, points) + 3 * AIR)
-        self.put(of_table, area, TEXT_PT)
-        if grid:
-            self.draw_grid(slide.head, grid, area.below(above), TEXT_PT)
-        return True
+    def write_group(self, topics: Sequence[Topic], points: float) -> None:
+        """Write topics below one another on one slide."""
+        self.open(topics[0].head)
+        small = self.height_of_notes(topics)
+        area = replace(self.content, height=self.content.height - small)
+        foot = self.content.below(area.height + AIR)
+        for place, (topic, said) in enumerate(zip(topics, below(topics, self.brand), strict=True)):
+            self.put(said, area, points)
+            area = area.below(height_of_all(said, area.width, points))
+            if topic.grid:
+                rest = (
+                    height_of_topics(topics[place + 1 :], area, points) + TOPICS_APART if topics[place + 1 :] else 0.0
+                )
+                room = replace(area, height=area.height - rest)
+                area = area.below(AIR + self.draw_grid(escape(topic.head), topic.grid, room, points))
+            area = area.below(TOPICS_APART)
+        self.put(self.notes.told(marks_in(topics)), foot, LEAST_PT)
 
 
 def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
     return [each for text in texts for each in paragraphs(text.html)]
 
 
-def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[Paragraph, ...]]:
-    """Return the first sentence of texts, without its full stop, and everything after it. Return nothing if the texts
-    do not begin with a sentence, or have only this one. Also return nothing if the sentence defines a term, or if the
-    text after it goes on from it."""
+def claim_of(texts: Sequence[TextView]) -> tuple[Markup, tuple[TextView, ...]]:
+    """Return the first sentence of texts or of their list, without its full stop, and everything after it. Return
+    nothing if the texts do not begin with a sentence, or have only this one. Also return nothing if the sentence
+    defines a term, or if the text after it goes on from it."""
+    first, rest = first_sentence(texts)
+    said = said_in(rest)
+    stands = said and not _TERM.search(first) and not _GOES_ON.match(said[0].text)
+    return (Markup(_FULL_STOP.sub("", first)), rest) if stands else (Markup(), ())  # noqa: S704  # was HTML before
+
+
+def first_sentence(texts: Sequence[TextView]) -> tuple[Markup, tuple[TextView, ...]]:
+    """Return the first sentence of texts or of their list, and everything after it. Return nothing if they do not begin
+    with a sentence."""
     found = _FIRST_SENTENCE.match(texts[0].html) if texts else None
     if found is None or len(re.findall("<[^/]", found["first"])) != found["first"].count("</"):
         return Markup(), ()
-    rest = Markup("<p>{}").format(Markup(found["rest"].lstrip()))  # noqa: S704  # was HTML before
-    said = (*paragraphs(rest), *said_in(texts[1:]))
-    stands = said and not _TERM.search(found["first"]) and not _GOES_ON.match(said[0].text)
-    return (Markup(found["first"]), said) if stands else (Markup(), ())  # noqa: S704  # was HTML before
+    rest = found["rest"].lstrip()
+    if rest.startswith("</"):
+        rest = rest.partition(">")[2].lstrip()  # the end of the sentence's paragraph or item
+        rest = f"<ul>{rest}" if found["item"] and rest.startswith("<li>") else rest.removeprefix("</ul>")
+    else:
+        rest = f"<ul><li>{rest}" if found["item"] else f"<p>{rest}"
+    left = (replace(texts[0], html=Markup(rest)),) if rest.strip() else ()  # noqa: S704  # was HTML before
+    return Markup(found["first"]), (*left, *texts[1:])  # noqa: S704  # was HTML before
 
 
-def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-    """If each paragraph begins with a term, return them with the terms in one column and the texts in another. Other
-    paragraphs are returned unchanged."""
-    kept = tuple(said)
-    terms = [each.runs[0].text.rstrip() for each in kept if not each.item and len(each.runs) > 1 and each.runs[0].bold]
-    wide = max((text_width(term, BOLDER) for term in terms), default=0.0) + _AFTER_TERM
-    if len(terms) < len(kept) or wide > _WIDEST_TERM or not all(map(_ENDS_TERM.search, terms)):
-        return kept
-    made = []
-    for each in kept:
-        term, first, *others = each.runs
-        first = replace(first, text=first.text.lstrip(" "))
-        made.append(replace(each, runs=(term, Run("\t"), first, *others), hang=wide))
-    return tuple(made)
+def lead_of(texts: Sequence[TextView], width: float) -> tuple[tuple[TextView, ...], tuple[TextView, ...]]:
+    """Return the sentences of texts that fit above a figure, and then all of the texts if this leaves any out."""
+    kept, rest = Markup(), tuple(texts)
+    while rest:
+        sentence, others = first_sentence(rest)
+        more = Markup("{} {}").format(kept, sentence) if kept else sentence
+        if not sentence or (kept and lines_of(more.striptags(), width, TEXT_PT) > LINES_ABOVE):
+            break
+        kept, rest = more, others
+    if not rest or not kept:
+        return tuple(texts), ()
+    return (replace(texts[0], html=Markup("<p>{}</p>").format(kept)),), tuple(texts)
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as lines, each of which begins with the fact's name and the thing that it describes. Return
-    nothing if some facts were observed."""
+    """Return declared facts as lines, each of which begins with the fact's name. Return nothing if some facts were
+    observed."""
     if facts.observed:
         return []
-    first, *others = facts.groups
-    lines = [("", line) for line in first.lines] + [(each.label, line) for each in others for line in each.lines]
+    lines = [(line.name, line.declared) for line in facts.groups[0].lines]
+    lines += [(line.name, f"{line.declared} ({group.label})") for group in facts.groups[1:] for line in group.lines]
     made = []
-    for of, line in lines:
-        name = f"{line.name} ({of})" if of else line.name
+    for name, text in sorted(lines, key=lambda line: [name for name, _ in lines].index(line[0])):
         term = (Run(f"{name}{colon.rstrip()}", bold=True), Run(" " if colon.endswith(" ") else ""))
-        made.append(Paragraph((*term, *runs_of(escape(line.declared)))))
+        made.append(Paragraph((*term, *runs_of(escape(text)))))
     return made

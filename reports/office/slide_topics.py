@@ -1,73 +1,94 @@
-"""Places topics, each with a head and its texts, side by side on a slide."""
+"""Places topics, each with a head and its texts, below one another on as few slides as have room for them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.data.view_model import Footnote
+from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.data.view_model import FactsView, Footnote
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
+from benchbrief.reports.office.slide_look import AIR, TEXT_PT
+from benchbrief.reports.office.slide_masters import Area
 from benchbrief.reports.office.slide_parts import height_of_all
+from benchbrief.reports.office.slide_tables import height_within
+from benchbrief.reports.office.table_grid import Grid
+from benchbrief.reports.office.text_fit import BOLDER
 
-SHARES = (0.45, 0.5, 0.55)
-"""The shares of the width that the first column can have."""
-_SIZES = (18.0, 17.0, 16.0, 15.0, 14.0)
+_SIZES = (18.0, 17.0, 16.0, 15.0, TEXT_PT, 13.0)
+"""The type sizes that topics may have, the largest first."""
+TOPICS_APART = 12.0
+"""The space between two topics."""
+_ENDS_TERM = re.compile(r"[:\uff1a]$")
+_AFTER_TERM, _WIDEST_TERM = 1.2, 20.0
+"""The space after a term, and the greatest width of the column of terms, in multiples of the type size."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic of a slide. `notes` are footnotes that have no mark in its texts. `is_facts` means that the topic
-    describes the systems' configuration and needs another topic beside it. `claim` is its first sentence, and `rest` is
-    everything after that.
+    """A topic of a slide. `notes` are footnotes that have no mark in its texts. `claim` is its first sentence, and
+    `rest` is everything after that. The topic of the systems' configuration has `facts`, perhaps with a `grid` of them.
     """
 
     head: str | Markup
     said: tuple[Paragraph, ...]
     notes: tuple[Footnote, ...] = ()
-    is_facts: bool = False
     claim: Markup = Markup()
     rest: tuple[Paragraph, ...] = ()
+    facts: FactsView | None = None
+    grid: Grid | None = None
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The layout of two columns. The first has `left` topics and this `share` of the width. All texts have a type size
-    of `points`."""
-
-    left: int
-    share: float
-    points: float
-
-
-def side_by_side(topics: Sequence[Topic], width: float, height: float, least: float = 0.0) -> Columns | None:
-    """Return the two columns in which the topics have the largest type, or None if there is no room even in a type of
-    `least` points. Each column begins with the head of its first topic."""
-    found: list[tuple[float, float, float, int, float]] = []
-    for at in range(1, len(topics)):
-        for share in SHARES:
-            rooms = (width * share, width * (1 - share))
-            for points in (size for size in _SIZES if size >= least):
-                columns = zip((topics[:at], topics[at:]), rooms, strict=True)
-                first, second = (height_of_all(below(column), room, points) for column, room in columns)
-                highest = max(first, second)
-                if highest <= height:
-                    found.append((-points, round(abs(share - 0.5), 2), highest, at, share))
-                    break
-    if not found:
-        return None
-    points, _, _, at, share = min(found)
-    return Columns(at, share, -points)
+def shared(topics: Sequence[Topic], area: Area) -> list[tuple[float, list[Topic]]]:
+    """Divide topics into slides, the last of which is the fullest. Return the type size of each slide, or 0 if its only
+    topic does not fit."""
+    found: list[tuple[float, list[Topic]]] = []
+    for topic in reversed(topics):
+        if found and (points := _size([topic, *found[0][1]], area)):
+            found[0] = (points, [topic, *found[0][1]])
+        else:
+            found.insert(0, (_size([topic], area), [topic]))
+    return found
 
 
-def below(topics: Iterable[Topic], colour: str = "") -> list[Paragraph]:
-    """Return the paragraphs of a column below the head of its first topic. The heads of its other topics have a
-    `colour`."""
-    said: list[Paragraph] = []
-    for place, topic in enumerate(topics):
-        if place:
-            head = tuple(Run(run.text, bold=True, number=run.number, colour=colour) for run in runs_of(topic.head))
-            said += [Paragraph(()), Paragraph(head)]
-        said += topic.said
-    return said
+def _size(topics: Sequence[Topic], area: Area) -> float:
+    """Return the largest type size in which topics fit an area, or 0 if there is none."""
+    return next((points for points in _SIZES if height_of_topics(topics, area, points) <= area.height), 0.0)
+
+
+def height_of_topics(topics: Sequence[Topic], area: Area, points: float) -> float:
+    """Return the height of topics without the head of the first one, with tables in their usual type."""
+    tables = sum(height_within(each.grid, area) + AIR for each in topics if each.grid)
+    texts = (height_of_all(said, area.width, points) + TOPICS_APART for said in below(topics))
+    return sum(texts) + tables - TOPICS_APART
+
+
+def below(topics: Iterable[Topic], colour: str = "") -> list[list[Paragraph]]:
+    """Return the paragraphs of each topic. The head of each topic but the first, in this `colour`, is above them. Their
+    terms are in a column that is equally wide in all topics."""
+    found = [in_terms(topic.said) for topic in topics]
+    widest = max((each.hang for said in found for each in said), default=0.0)
+    made = [[replace(each, hang=widest) if each.hang else each for each in said] for said in found]
+    for said, topic in list(zip(made, topics, strict=True))[1:]:
+        said.insert(0, Paragraph(tuple(replace(run, bold=True, colour=colour) for run in runs_of(topic.head))))
+    return made
+
+
+def in_terms(said: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
+    """If each paragraph begins with a term, return them with the terms in one column and the texts in another. Other
+    paragraphs are returned unchanged."""
+    kept = tuple(said)
+    terms = [each.runs[0].text.rstrip() for each in kept if not each.item and len(each.runs) > 1 and each.runs[0].bold]
+    wide = max((text_width(term, BOLDER) for term in terms), default=0.0) + _AFTER_TERM
+    if len(terms) < len(kept) or wide > _WIDEST_TERM or not all(map(_ENDS_TERM.search, terms)):
+        return kept
+    made = []
+    for each in kept:
+        term, first, *others = each.runs
+        first = replace(first, text=first.text.lstrip(" "))
+        made.append(replace(each, runs=(term, Run("\t"), first, *others), hang=wide))
+    return tuple(made)

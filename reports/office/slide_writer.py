@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
+from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -30,8 +32,8 @@ from benchbrief.reports.office.slide_masters import (
     area_of,
     body_size,
     masters_of,
-    place_shape,
     placeholder,
+    size_titles,
     take_place,
     title_size,
 )
@@ -50,16 +52,19 @@ from benchbrief.reports.office.text_fit import (
     shortened,
 )
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.line_ends import phrases
 from benchbrief.reports.view.house_style import typeface_of
 
 _BRAND = "#0b3a5b"
 _TITLE_PT = 16.0
 """The smallest type size of a title."""
-_TOPIC_OVER, _TOPIC_UNDER, _TOPIC_PT = 12.0, 8.0, 14.0
-"""How far above the usual place of a title the topic begins, how far below that place the title then begins, and the
-type size of the topic."""
-TITLE_SHARE = 0.85
-"""The share of its usual size to which a title may shrink if that saves a line."""
+_TITLE_SIZES, _TITLE_LINES = (28.0, 26.0, 24.0), 2
+"""The type sizes that all titles of a presentation may have, the largest first, and the most lines of a title."""
+_TOPIC_OVER, _TOPIC_PT = 18.0, 14.0
+"""How far above a title its topic begins, and the type size of the topic."""
+_SHORTER = 0.85
+"""The share of its usual size to which the title of the first slide may shrink if that saves a line, and the share of
+the width in which all of its lines must fit for its last line not to be short."""
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
@@ -104,15 +109,11 @@ class SlideWriter:
         self,
         head: str | Markup,
         part: str = "",
-        within: Area | None = None,
-        beside: tuple[Markup, Area] | None = None,
         kind: Kind = "",
         topic: str = "",
     ) -> Any:
-        """Begin a slide with a claim as its title, and set its `content`. With `within`, the title is only as wide as
-        that area, and a second title may be `beside` it in its own area. A house may have a layout for its `kind`. On
-        our own slides, the `topic` of a claim is above it.
-        """
+        """Begin a slide with a claim as its title, and set its `content`. A house may have a layout for its `kind`. On
+        our own slides, the `topic` of a claim is above it."""
         self.close()
         self.notes.letters.clear()
         masters, self.used = self.masters, math.inf
@@ -124,17 +125,7 @@ class SlideWriter:
             whole = area_of(title)
             over = replace(whole, top=whole.top - _TOPIC_OVER, height=_TOPIC_PT * LINE_HEIGHT)
             add_text(self.slide, over, [Paragraph((Run(topic),))], _TOPIC_PT, self.accent, bold=True)
-            place_shape(title, replace(whole.below(_TOPIC_UNDER), height=whole.height - _TOPIC_UNDER))
-        if within and beside:
-            area = replace(area_of(title), left=within.left, width=within.width)
-            place_shape(title, area)
-            second, other = beside[0], replace(area, left=beside[1].left, width=beside[1].width)
-            size = min(self.size_of(text, place) or _TITLE_PT for text, place in ((said, area), (second, other)))
-            lines = max(self.lines_at(said, area, size), self.lines_at(second, other, size))
-            self.entitle(title, said, size)
-            add_text(self.slide, other, [Paragraph(self.seen(runs_of(second)))], size, self.brand, bold=True)
-        else:
-            lines = self.entitle(title, said)
+        lines = self.entitle(title, said)
         self.content, self.vacant = layout.content, layout.place
         if masters.is_ours and lines == 1:
             self.content = replace(self.content.below(LINE_LESS), height=self.content.height + LINE_LESS)
@@ -151,22 +142,38 @@ class SlideWriter:
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         lines = {size: self.lines_at(title, area, size) for size in sizes}
         fitting = [size for size in sizes if lines[size] <= max(1, int(area.height / (size * 1.2)))]
-        shorter = [size for size in fitting if size >= most * TITLE_SHARE and lines[size] < lines[fitting[0]]]
+        least = most * (_SHORTER if self.slide.slide_layout == self.masters.first else 1.0)
+        shorter = [size for size in fitting if size >= least and lines[size] < lines[fitting[0]]]
         return next(iter((*shorter, *fitting)), 0.0)
+
+    def set_titles(self, titles: Iterable[Markup]) -> None:
+        """Give all slides but the first the largest type size in which the fewest of these titles are too long or have
+        a short last line."""
+        said = list(titles)
+        area = area_of(placeholder(self.masters.others, TITLES))
+        wider = replace(area, width=area.width / _SHORTER)
+
+        def fitting(size: float) -> tuple[int, float]:
+            lines = [(self.lines_at(each, area, size), self.lines_at(each, wider, size)) for each in said]
+            return sum(own <= _TITLE_LINES and own == less for own, less in lines), size
+
+        size_titles(self.masters.others, max(_TITLE_SIZES, key=fitting))
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:
         return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
 
-    def entitle(self, shape: Any, title: Markup, size: float = 0.0) -> int:
+    def entitle(self, shape: Any, title: Markup) -> int:
         """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. If it
         does not fit in any size, it is shortened, and the notes have all of it."""
         runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
-        points = size or self.size_of(title, area)
+        points = self.size_of(title, area)
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
             text, points = "".join(run.text for run in runs), points or _TITLE_PT
             self.aside.append(text)
             room = max(1, int(area.height / (points * 1.2)))
             runs = (Run(shortened(text, area.width, points, room, bold=True)),)
+        if self.view.language == "ja":
+            runs = broken(runs, area.width, points)
         fill_placeholder(shape, [runs], points if points < most else 0.0)
         return lines_of("".join(run.text for run in runs), area.width, points, bold=True)
 
@@ -290,6 +297,26 @@ def cards_of(headline: HeadlineView, soft: str) -> list[Card]:
         )
         for number in headline.numbers
     ]
+
+
+def broken(runs: tuple[Run, ...], width: float, points: float) -> tuple[Run, ...]:
+    """Return the runs of a Japanese title. If it has two lines, the first one ends with a phrase, and with a part of
+    the sentence if possible."""
+    text = "".join(run.text for run in runs)
+
+    def lines(part: str) -> int:
+        return lines_of(part.strip(), width, points, bold=True)
+
+    ends = {*accumulate(map(len, phrases(text))), *(found.end() for found in re.finditer("[：、]", text))}
+    fitting = [at for at in ends if 0 < at < len(text) and lines(text[:at]) == lines(text[at:]) == 1]
+    if lines(text) != _TITLE_LINES or not fitting:
+        return runs
+    left, made = max(fitting, key=lambda at: (text[at - 1] in "：、", at)), []
+    for run in runs:
+        cut = f"{run.text[:left].rstrip()}\n{run.text[left:].lstrip()}" if 0 < left <= len(run.text) else run.text
+        made.append(replace(run, text=cut))
+        left -= len(run.text)
+    return tuple(made)
 
 
 def paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:

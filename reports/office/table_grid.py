@@ -49,6 +49,11 @@ class Grid:
     heads: int
     cells: tuple[GridCell, ...]
 
+    @property
+    def lines(self) -> list[list[str]]:
+        """The texts of each row."""
+        return [[cell.text for cell in self.cells if cell.row == row] for row in range(self.rows)]
+
     def within(self, first: int, end: int) -> Grid:
         """Return the table's head and the rows from `first` up to `end`, which are counted below the head."""
         kept = tuple(

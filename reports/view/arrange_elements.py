@@ -220,7 +220,8 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 @dataclass(frozen=True)
 class Slide:
     """A slide. `head` is its claim, and `topic` is its section. `texts` are above the blocks, and `after` is below
-    them. `topics` are text-only slides that were merged into this one."""
+    them. `topics` are text-only slides that were merged into this one. What is `noted` is only in a presentation's
+    notes."""
 
     topic: str
     head: Markup
@@ -229,6 +230,7 @@ class Slide:
     after: tuple[TextView, ...] = ()
     anchor: str = ""
     topics: tuple[Slide, ...] = ()
+    noted: tuple[Block, ...] = ()
 
     @property
     def head_width(self) -> str:
@@ -382,38 +384,11 @@ def slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
 
 
 def single_slides_of(blocks: Iterable[Block]) -> tuple[Slide, ...]:
-    """Return slides like `slides_of`, but with each text on a slide of its own, or below the table right before it if
-    the text has only a line or two. Short texts that come after the first figure, table or box wait for the last one,
-    and facts follow at the end."""
-    found: list[Slide] = []
-    waiting: list[Slide] = []
+    """Return slides like `slides_of`, but with each text on a slide of its own. Facts follow at the end."""
     slides = _slides(blocks)
-    for before, slide in zip((None, *slides), slides, strict=False):
-        if before and found and before is found[-1] and _explains(slide, before):
-            head = (TextView(Markup("<p><b>{}</b></p>").format(slide.head)),) if slide.head else ()
-            found[-1] = replace(before, after=(*head, *slide.texts))
-        elif slide.blocks and not holds_facts_alone(slide):
-            if not _is_short(waiting):
-                found += waiting
-                waiting.clear()
-            found.append(slide)
-        elif not slide.blocks and any(each.blocks for each in found):
-            waiting.append(slide)
-        elif not slide.blocks:
-            found.append(slide)
-    return (*found, *waiting, *(slide for slide in slides if holds_facts_alone(slide)))
+    return tuple(sorted(slides, key=holds_facts_alone))
 
 
-def _explains(text: Slide, before: Slide) -> bool:
-    """Return whether a text is so short that the slide before it has room for the text below its only table."""
-    match before:
-        case Slide(blocks=(TableView(),), after=()) if not text.blocks:
-            return 0 < _lines(text.texts, _SLIDE_WIDTH) <= _ONE_OR_TWO
-    return False
-
-
-_ONE_OR_TWO = 2.5
-"""The most lines of a text that explains a table."""
 _SHORT = 8.0
 """The most lines of a short text, which would leave a slide of its own mostly empty."""
 

@@ -1,12 +1,16 @@
-"""Tests that a short text has no slide of its own if another slide has room for it."""
+"""Tests that a short text, or a table that says nothing new, has no slide of its own."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from markupsafe import Markup, escape
 
-from benchbrief.reports.data.view_model import HeadCell, TableCell, TableHead, TableRow, TableView, TextView
-from benchbrief.reports.office.slide_folds import filled
+from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
+from benchbrief.reports.data.view_model import FigureView, HeadCell, TableCell, TableHead, TableRow, TableView, TextView
+from benchbrief.reports.office.slide_folds import folded
 from benchbrief.reports.office.slide_masters import Area
+from benchbrief.reports.office.slide_texts import lead_of
 from benchbrief.reports.view.arrange_elements import Slide
 
 AREA = Area(44.0, 108.0, 872.0, 388.0)
@@ -24,11 +28,56 @@ def said(topic: str, words: int) -> Slide:
     return Slide(topic, escape(topic), (TextView(Markup("<p>{}</p>").format("word " * words)),), ())
 
 
-def test_a_short_text_goes_below_the_table_before_it_or_shares_a_slide() -> None:
-    below, shared, last = filled([TABLE, said("Conclusion", 20), said("Load", 20), said("Keys", 9), TABLE], AREA)
-    assert [text.html[:18] for text in below.after] == ["<p><b>Conclusion</"]
-    assert [topic.topic for topic in shared.topics] == ["Load", "Keys"]
-    assert last == TABLE
-    long = said("Method", 150)
-    assert [bool(slide.after) for slide in filled([TABLE, long, said("Conclusion", 20)], AREA)] == [True, False]
-    assert filled([TABLE, long, long], AREA) == [TABLE, long, long]
+def figure(topic: str, above: str, *bars: str) -> Slide:
+    """Return a slide of a bar chart that shows these numbers."""
+    names = tuple("ABCD"[: len(bars)])
+    data = tuple(("Rate", name, number) for name, number in zip(names, bars, strict=True))
+    series = NativeSeries("Rate", "bar", "#0072b2", tuple(map(float, bars)))
+    chart = NativeChart("", "", "Rate", "", (series,), names)
+    svg = "<svg>{}</svg>".format("".join(f"<text>{number}</text>" for number in bars))
+    made = FigureView(1, "", svg, "", True, 1, ("", "", "Rate"), data, (), None, "", (), native=(chart,))
+    return Slide(topic, Markup("A claim"), (TextView(Markup(above)),), (made,))  # noqa: S704  # made up below
+
+
+def test_a_short_text_goes_below_the_table_before_it_or_beside_the_method() -> None:
+    long = said("Method", 300)
+    fold = folded([TABLE, said("Load", 20), long, said("Keys", 9)], AREA)
+    assert [text.html[:12] for text in fold.slides[0].after] == ["<p><b>Load</"]
+    assert fold.slides[1:] == (long,)
+    assert [each.topic for each in fold.asides] == ["Keys"]
+    head = "A list"
+    items = TextView(Markup("<ul><li>One</li><li>Two</li></ul>"))
+    (table,) = folded([TABLE, replace(said(head, 1), texts=(items,))], AREA).slides
+    assert table.after[0].html.startswith("<p><b>A list</b> </p><ul>"), "a list has its heading, too"
+
+
+def test_a_conclusion_is_the_title_of_the_table_above_it() -> None:
+    claim = TextView(Markup('<p>The disks do <a class="num">8.7X</a> the work of the others. That is all.</p>'))
+    numbers = TextView(Markup('<p>The disks do <a class="num">8.7X</a> the work of the others. None failed.</p>'))
+    for text, head, caption in ((claim, "Rates", ""), (numbers, str(numbers.html)[3:-18], "Rates")):
+        (slide,) = folded([TABLE, replace(said("Conclusion", 1), texts=(text,))], AREA).slides
+        (table,) = slide.blocks
+        assert isinstance(table, TableView)
+        assert (slide.head, table.title) == (head, caption)
+
+
+def test_a_table_that_repeats_a_figure_is_in_the_notes_and_definitions_belong_to_the_method() -> None:
+    items = "".join(f"<li><em>Load {name}</em>: All threads read keys.</li>" for name in "ABC")
+    fold = folded([figure("Loads", f"<ul>{items}</ul>", "7", "8"), TABLE, said("Conclusion", 20)], AREA)
+    (slide,) = fold.slides
+    assert [block.kind for block in slide.noted] == ["table"]
+    assert [text.html[:12] for text in slide.after] == ["<p><b>Conclu"]
+    assert slide.texts == ()
+    assert fold.terms[0].html.startswith("<p><b>Load A:</b> All threads read keys.</p>")
+    assert [block.kind for each in folded([figure("", "", "6", "8"), TABLE], AREA).slides for block in each.blocks] == [
+        "figure",
+        "table",
+    ], "another number"
+
+
+def test_only_the_first_lines_of_a_text_are_above_a_figure() -> None:
+    long = TextView(Markup("<p>{}</p>").format("This is a sentence of a text, which goes on. " * 12))
+    shown, noted = lead_of([long], AREA.width)
+    assert shown[0].html.count("sentence") in range(2, 7)
+    assert noted == (long,)
+    assert lead_of(shown, AREA.width) == (shown, ())

@@ -1,4 +1,4 @@
-"""Tests that the footnotes of each slide are lettered from a, and that topics are side by side in the largest type that
+"""Tests that the footnotes of each slide are lettered from a, and that topics share slides in the largest type that
 fits."""
 
 from __future__ import annotations
@@ -6,13 +6,14 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
-from benchbrief.reports.data.view_model import Footnote, SectionView, TableView, TextView
+from benchbrief.reports.data.view_model import Footnote, TextView
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
+from benchbrief.reports.office.slide_masters import Area
 from benchbrief.reports.office.slide_notes import SlideNotes, marks_in
 from benchbrief.reports.office.slide_texts import claim_of
-from benchbrief.reports.office.slide_topics import Topic, side_by_side
-from benchbrief.reports.view.arrange_elements import single_slides_of
+from benchbrief.reports.office.slide_topics import Topic, shared
 
+AREAS = [Area(0.0, 0.0, 800.0, height) for height in (400.0, 160.0, 20.0)]
 _THIRD = Markup('Saturated<sup><a href="#note-3">c</a></sup>')
 
 
@@ -24,21 +25,22 @@ def test_the_first_mark_of_a_slide_is_a() -> None:
     assert "".join(run.text for run in below) == "a about"
 
 
-def test_a_longer_topic_has_the_wider_column() -> None:
-    short, long = (Topic(head, (Paragraph((Run("word " * count),)),)) for head, count in (("A", 20), ("B", 120)))
-    columns = side_by_side([short, long], 800.0, 300.0)
-    assert columns is not None
-    assert columns.share < 0.5
-    assert side_by_side([short, long], 800.0, 20.0) is None
+def test_topics_share_slides_in_the_largest_type_and_the_last_slide_is_the_fullest() -> None:
+    first, second, third = (Topic(head, (Paragraph((Run("word " * 60),)),)) for head in "ABC")
+    shares = [[(points, len(group)) for points, group in shared([first, second, third], area)] for area in AREAS]
+    assert shares == [[(18.0, 3)], [(18.0, 1), (14.0, 2)], [(0.0, 1)] * 3]
 
 
 def test_a_text_begins_with_a_title_of_one_sentence() -> None:
-    said = TextView(Markup("<p>Disks do <b>8.7X</b> the work, at 4.0 W. That is all.</p><p>See.</p>"))
+    said = TextView(Markup("<p>Disks do <b>8.7X</b> the work, at 4.0 W. More is unknown.</p><p>See.</p>"))
     claim, rest = claim_of([said])
     assert claim == "Disks do <b>8.7X</b> the work, at 4.0 W"
-    assert [each.text for each in rest] == ["That is all.", "See."]
+    assert [each.html for each in rest] == ["<p>More is unknown.</p><p>See.</p>"]
     assert claim_of([TextView(Markup("<p>One sentence that has nothing after it.</p>"))]) == ("", ())
-    assert claim_of([TextView(Markup("<ul><li>A list. Of two sentences.</li></ul>"))]) == ("", ())
+    listed = TextView(Markup("<ul><li>All disks are equally fast here. None failed.</li><li>More</li></ul>"))
+    claim, rest = claim_of([listed])
+    assert claim == "All disks are equally fast here"
+    assert [each.html for each in rest] == ["<ul><li>None failed.</li><li>More</li></ul>"]
 
 
 @pytest.mark.parametrize(
@@ -46,28 +48,13 @@ def test_a_text_begins_with_a_title_of_one_sentence() -> None:
     [
         ("<p>A short one.</p><p>Then the second goes on for long. And on.</p>", ""),
         ("<p>The disks that we measured:</p><ul><li>One</li></ul><p>All are new. So it is.</p>", ""),
-        ("<p>They do approx. 5 times vs. HDDs in a row. That is all.</p>", "They do approx. 5 times vs. HDDs in a row"),
+        ("<p>They do approx. 5 times vs. HDDs in a row. None failed.</p>", "They do approx. 5 times vs. HDDs in a row"),
         ("<p>Measured on an Intel Corp. Xeon by J. Doe. More.</p>", "Measured on an Intel Corp. Xeon by J. Doe"),
         ("<p>All disks are of Example Inc.</p><p>More.</p>", "All disks are of Example Inc"),
     ],
 )
 def test_a_title_of_a_text_stays_in_its_paragraph_and_ends_at_no_abbreviation(html: str, claim: str) -> None:
     assert claim_of([TextView(Markup(html))])[0] == claim  # noqa: S704  # made up above
-
-
-def test_a_line_about_a_table_stands_below_it_and_a_longer_text_does_not() -> None:
-    table = TableView(1, "Rates", "", (), (), (), None, (), (), ())
-    short, long = (
-        SectionView("Why", 2, "why", (TextView(Markup("<p>{}</p>").format("So it is. " * n)),)) for n in (3, 60)
-    )
-    (slide,) = single_slides_of([table, short])
-    assert [text.html for text in slide.after] == ["<p><b>Why</b></p>", f"<p>{'So it is. ' * 3}</p>"]
-    said = TextView(Markup("<ul><li>One</li><li>Two</li></ul>"))
-    (slide,) = single_slides_of([table, SectionView("Why <not>", 2, "why", (said,))])
-    assert slide.after == (TextView(Markup("<p><b>Why &lt;not&gt;</b></p>")), said), "a list has its heading, too"
-    (slide,) = single_slides_of([table, SectionView("", 2, "why", (said,))])
-    assert slide.after == (said,), "no empty heading"
-    assert [slide.after for slide in single_slides_of([table, long])] == [(), ()]
 
 
 @pytest.mark.parametrize(
