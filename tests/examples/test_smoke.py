@@ -120,7 +120,7 @@ SMOKES = (
             ("override database", "override client load { tool = go_ycsb }\n  override database"),
         ),
         says=(
-            r"−20\s?% price per hour against R5 stand-in",
+            r"R6g stand-in costs 20\s?% less an hour",
             r"A rehearsal on one ?machine, priced as two",
             MONGO_STAND_IN,
         ),

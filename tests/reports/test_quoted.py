@@ -117,12 +117,12 @@ def test_the_figure_of_the_flash_cache_has_the_published_gains(views: Views) -> 
 @pytest.mark.long
 def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views: Views) -> None:
     view = views.of("price_performance")
-    assert view.title == "R6g (Arm): 2.7X the inserts of R5 (x86) for the same money"
+    assert view.title == "R6g (Arm): 2.7X the inserts per dollar of R5 (x86), at full load"
     assert [tag.text for tag in view.origin] == ["Computed from figures of Arm Limited (2021), not measured here"]
     (headline,) = (block for block in blocks(view) if isinstance(block, HeadlineView))
     assert [(plain(number.value), plain(number.text)) for number in headline.numbers] == [
-        ("2.7X", "the inserts of R5 (x86) for the same money a"),
-        ("+117%", "inserts per second against R5 (x86), once saturated a"),
+        ("2.7X", "the inserts per dollar of R5 (x86), at full load a"),
+        ("+117%", "inserts per second against R5 (x86), at full load a"),
         ("−20%", "price per hour against R5 (x86)"),
     ]
 
