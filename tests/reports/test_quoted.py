@@ -14,7 +14,6 @@ from benchbrief.extensions.importers.table.figure_tables import TableOfFigures
 from benchbrief.model import plan as p
 from benchbrief.reports.data.report_data import PublishedNumber, published_values, quoted_values
 from benchbrief.reports.data.view_model import (
-    CalloutView,
     DisclosureView,
     FactsView,
     FigureView,
@@ -69,28 +68,9 @@ def plain(html: str) -> str:
     return " ".join(re.sub("<[^>]+>", "", html).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
-def lead_box(view: ReportView) -> list[list[str]]:
-    box = next(block for block in blocks(view) if isinstance(block, CalloutView))
-    if box.cards:
-        return [[card.label, plain(card.html)] for card in box.cards]
-    assert box.table
-    return [[row.head.label, *(plain(cell.html) for cell in row.cells)] for row in box.table.rows]
-
-
 def disclosed(view: ReportView) -> str:
     (found,) = [block for block in view.disclosed if isinstance(block, DisclosureView)]
     return "\n".join(f"{item.term}: {item.text}" for group in found.groups for item in group.items)
-
-
-@pytest.mark.long
-def test_the_lead_box_of_power_efficiency_has_the_published_ranges(views: Views) -> None:
-    assert lead_box(views.of("power_efficiency")) == [
-        ["Session recording (A)", "28X to 37X"],
-        ["Tagging (B)", "26X to 43X"],
-        ["Static data cache (C)", "32X to 49X"],
-        ["Recent statistics (D)", "19X to 44X"],
-        ["User record change (F)", "63X to 69X"],
-    ]
 
 
 def test_figures_of_power_efficiency_are_drawn_of_the_published_ranges_and_say_so(views: Views) -> None:
