@@ -16,7 +16,7 @@ from hypothesis import settings
 from benchbrief.runners.journal.secret_masking import KNOWN
 from tests.support.forked_workers import ForkedWorkers, Share
 from tests.support.frozen_memory import freeze_memory
-from tests.support.warm import share_among_processes, share_apart
+from tests.support.warm import share_among_processes, warm
 
 if TYPE_CHECKING:
     from benchbrief.runners.seams import Transport
@@ -61,10 +61,7 @@ def _shares(items: Sequence[pytest.Item]) -> list[Share]:
     for path, numbers in modules.items():
         place, below = path.relative_to(Path(__file__).parent).parts[:2]
         places[place == "extensions" or below in CLOCKED].append(numbers)
-    return [
-        Share(places[True], processes=4),
-        Share(places[False], processes=2, nice=10, enter=share_apart),
-    ]
+    return [Share(places[True], processes=4), Share(places[False], processes=2, nice=10)]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -90,6 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = share_among_processes()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     if config.getoption("--shares"):
+        warm()  # starts while the tests are collected; all processes ask it by this connection
         config.pluginmanager.register(ForkedWorkers(_shares))
 
 

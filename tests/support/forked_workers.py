@@ -43,8 +43,6 @@ class Share:
     modules: deque[Sequence[int]]
     processes: int
     nice: int = 0
-    enter: Callable[[], None] = lambda: None
-    """A context that the share's processes enter first."""
     again: deque[int] = field(default_factory=deque)
     """Tests that belonged to a process when it died."""
 
@@ -215,7 +213,6 @@ def _run(session: pytest.Session, name: str, share: Share, theirs: socket.socket
     code = 1
     try:
         os.nice(share.nice)
-        share.enter()
         _become(session.config, name)
 
         def say(*message: Any) -> None:

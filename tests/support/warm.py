@@ -144,7 +144,8 @@ class Warm:
         """Send a request. Returns a file with the process id on its first line and, after the process has ended, the
         exit code on its second line."""
         answers, answer = os.pipe()
-        socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, answer])
+        asked = {**request, "nice": os.nice(0)}  # commands are as nice as their tests
+        socket.send_fds(self._socket, [json.dumps(asked).encode()], [out, err, answer])
         os.close(answer)
         return FileIO(answers)
 
@@ -155,14 +156,6 @@ def share_among_processes() -> Path:
     folder = tempfile.mkdtemp(prefix="warm-")
     os.environ[_PLACE] = folder
     return Path(folder)
-
-
-def share_apart() -> None:
-    """Let this process, and others that do the same, use a separate process to fork, because commands inherit the
-    niceness of whoever started it."""
-    folder = shared_folder() / "apart"
-    folder.mkdir(exist_ok=True)
-    os.environ[_PLACE] = str(folder)
 
 
 def shared_folder() -> Path:
