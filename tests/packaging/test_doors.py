@@ -59,7 +59,8 @@ def test_what_another_room_takes_has_no_any_in_its_types() -> None:
     found = {
         f"{file}: {name}"
         for file, names in taken_by_others().items()
-        for name in untyped(ast.parse((REPOSITORY / file).read_text()).body, None if "*" in names else names)
+        if "Any" in (text := (REPOSITORY / file).read_text())
+        for name in untyped(ast.parse(text).body, None if "*" in names else names)
     }
     assert found - EXCEPTIONS.keys() == set()
     assert EXCEPTIONS.keys() - found == set(), "these have types now: take them off the list"

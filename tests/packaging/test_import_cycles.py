@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from tests.packaging.test_rooms import EXTENSIONS, REPOSITORY, ROOMS, ours, python_files
@@ -28,23 +26,15 @@ def module_files() -> dict[str, str]:
     return found
 
 
-def imported_at_once(tree: ast.Module) -> Iterator[ast.ImportFrom]:
-    """Yield the imports that run when the module is imported. Imports in functions or for type checkers do not."""
-    for statement in tree.body:
-        if isinstance(statement, ast.ImportFrom):
-            yield statement
-
-
 def test_no_modules_import_each_other() -> None:
     files = module_files()
-    graph: dict[str, set[str]] = {}
-    for name, file in files.items():
-        found = set()
-        for node in imported_at_once(ast.parse((REPOSITORY / file).read_text())):
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                found.add(whole if whole in files else str(node.module))
-        graph[name] = {each for each in found if each in files and each != name}
+    names = {file: name for name, file in files.items()}
+    graph: dict[str, set[str]] = {name: set() for name in files}
+    for found in ours():
+        whole = f"{found.module}.{found.name}"
+        taken = whole if whole in files else found.module
+        if found.at_once and taken in files and taken != names[found.file]:
+            graph[names[found.file]].add(taken)
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:

@@ -140,6 +140,8 @@ class Import(NamedTuple):
     module: str
     name: str | None
     level: int
+    at_once: bool = False
+    """Whether it runs when its module is imported. Imports in functions or for type checkers do not."""
 
     @property
     def top(self) -> str:
@@ -179,9 +181,10 @@ def imports(folder: str) -> tuple[Import, ...]:
         file = path.relative_to(REPOSITORY).as_posix()
         for node in statements(ast.parse(path.read_text(), file)):
             if isinstance(node, ast.Import):
-                found += [Import(file, node.lineno, alias.name, None, 0) for alias in node.names]
+                found += [Import(file, node.lineno, each.name, None, 0, not node.col_offset) for each in node.names]
             elif isinstance(node, ast.ImportFrom):
-                found += [Import(file, node.lineno, node.module or "", alias.name, node.level) for alias in node.names]
+                where = file, node.lineno, node.module or ""
+                found += [Import(*where, each.name, node.level, not node.col_offset) for each in node.names]
     return tuple(found)
 
 
@@ -191,7 +194,8 @@ def names_in_strings(folder: str) -> tuple[Import, ...]:
     found = []
     for path in python_files(folder):
         file = path.relative_to(REPOSITORY).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(), file)):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text, file)) if re.search(r"[\"']benchbrief\.", text) else ():
             match node:
                 case ast.Constant(value=str(text)) if re.fullmatch(r"benchbrief(\.\w+)+(:\w+)?", text):
                     module, _, name = text.partition(":")
