@@ -70,7 +70,7 @@ def _install(folder: Path) -> None:
     environment = Environment(folder / "venv")
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     packages = (*(HERE / name for name in PACKAGES), *EXAMPLES.iterdir())
-    copies = [str(shutil.copytree(package, folder / package.name, ignore=ignored)) for package in packages]
+    copies = [shutil.copytree(package, folder / package.name, ignore=ignored) for package in packages]
     broken = folder / "broken" / "bench_broken"
     broken.mkdir(parents=True)
     (broken.parent / "pyproject.toml").write_text(BROKEN)
@@ -78,7 +78,8 @@ def _install(folder: Path) -> None:
     (broken / "spec.py").write_text("open('broken-was-loaded', 'w').close()\nraise RuntimeError('it is broken')\n")
     (broken / "unfinished.py").write_text(UNFINISHED)
     (broken / "reader.py").write_text(READER)
-    environment.install("--editable", str(copy_sources(folder)), *copies, str(broken.parent))
+    environment.install("--editable", str(copy_sources(folder)))
+    environment.link(*copies, broken.parent)
 
 
 @pytest.fixture(scope="session")

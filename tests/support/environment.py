@@ -11,6 +11,14 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROOMS = ["dsl", "model", "compiler", "runners", "results", "reports", "history", "benchbrief", "extensions"]
 
+MAKE_METADATA = """
+import os, sys
+from setuptools.build_meta import prepare_metadata_for_build_editable
+for package in sys.argv[1:]:
+    os.chdir(package)
+    prepare_metadata_for_build_editable(package)
+"""
+
 
 def copy_sources(into: Path) -> Path:
     """Make a clean copy, because building leaves files beside the sources."""
@@ -42,6 +50,15 @@ class Environment:
         command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", "--no-compile", *what]
         done = subprocess.run(command, capture_output=True, text=True, timeout=220, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+    def link(self, *packages: Path) -> None:
+        """Let packages be found where they are, with the metadata that pip would give them beside them. One process
+        makes it for all, and pip would start three for each."""
+        (found,) = self.bin.parent.glob("lib/python*/site-packages")
+        command = [sys.executable, "-c", MAKE_METADATA, *map(str, packages)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=220, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (found / "linked.pth").write_text("".join(f"{package}\n" for package in packages))
 
     def output(self, program: str, *arguments: str) -> str:
         command = [f"{self.bin}/{program}", *arguments]
