@@ -22,6 +22,7 @@ from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support import paging
+from tests.support.drawn_once import CONVERTER
 from tests.support.longer import longer
 
 PDF: tuple[Format, ...] = ("pdf",)
@@ -42,7 +43,7 @@ def figure(title: str) -> p.FigureElement:
 
 
 def pdf(folder: Path, world: w.World, report: p.Report) -> list[paging.Word]:
-    made = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
+    made = render(world.plan(report), world.store(), report.name, folder, formats=PDF, converter=CONVERTER).pdf
     assert made
     return paging.words(made)
 
@@ -50,7 +51,7 @@ def pdf(folder: Path, world: w.World, report: p.Report) -> list[paging.Word]:
 def page_of(report: p.Report, *, simulated: bool = False) -> str:
     world = w.World(HARDWARE, WORKLOADS, (1, 4), failed=FAILED)
     rows = [row._replace(simulated=simulated) if isinstance(row, s.RunRow) else row for row in world.rows()]
-    view = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"])
+    view = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"], converter=CONVERTER)
     return to_html(view, report.template, CATALOGUES["en"], "screen")
 
 

@@ -16,6 +16,7 @@ from tests.reports.test_figures_give_way import word
 from tests.reports.test_footnotes import page
 from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, page_of, pdf, text
 from tests.support import paging
+from tests.support.drawn_once import CONVERTER
 
 
 def said(words: str) -> p.TextElement:
@@ -66,7 +67,7 @@ def test_the_only_figure_of_a_slide_fills_it(tmp_path: Path) -> None:
     world = w.World(HARDWARE, WORKLOADS, (1, 4))
     elements = (figure("First"), figure("Alone"), text(40), figure("Under"), text(1))
     report = w.report("R", *elements, template="slide", provenance="none")
-    pdf = render(world.plan(report), world.store(), report.name, tmp_path).pdf
+    pdf = render(world.plan(report), world.store(), report.name, tmp_path, converter=CONVERTER).pdf
     assert pdf
     shares = paging.blank_shares(pdf)
     assert max(shares[word(pdf, "Alone").page - 1], shares[word(pdf, "Under").page - 1]) < 0.1

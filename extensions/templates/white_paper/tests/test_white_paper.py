@@ -13,6 +13,7 @@ from benchbrief.model import plan as p
 from benchbrief.reports.render.render_report import render
 from tests.reports import world as w
 from tests.reports.test_pages import HARDWARE, PDF, WORKLOADS, figure, page_of, text
+from tests.support.drawn_once import CONVERTER
 
 CONTENTS = '<nav class="contents">'
 
@@ -64,7 +65,7 @@ def test_its_cover_has_the_first_figure_with_the_head_of_a_section_that_has_noth
 def test_on_paper_its_sections_are_numbered_and_its_contents_have_their_pages(tmp_path: Path) -> None:
     report = paper(section("First", section("Inside")), section("Second", text(600)), section("Third"))
     world = w.World(HARDWARE, WORKLOADS, (1, 4))
-    made = render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF).pdf
+    made = render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF, converter=CONVERTER).pdf
     assert made
     pages = [" ".join(page.extract_text().split()) for page in PdfReader(made).pages]
     for number, title in (("1", "First"), ("1.1", "Inside"), ("2", "Second"), ("3", "Third")):
