@@ -122,7 +122,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(
     "words",
-    [pytest.param(words, marks=[pytest.mark.long] if place % 3 else []) for place, words in enumerate(COMMANDS)],
+    [pytest.param(words, marks=[pytest.mark.long] if place % 6 else []) for place, words in enumerate(COMMANDS)],
     ids=lambda words: ascii(" ".join(words)),
 )
 def test_no_command_sends_a_text_to_the_terminal_as_it_is(simulated: Bench, words: tuple[str, ...]) -> None:

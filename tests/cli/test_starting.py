@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.specs import ONE_FOLDER
 from tests.support.bench import Bench
+from tests.support.longer import longer
 from tests.support.tools import system_tool
 
 # Sends a signal to itself when a module is about to be imported; `lost`: as in a library that drops all exceptions.
@@ -51,11 +52,13 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
     ("module", "number"),
     [
         ("benchbrief.cli.command_line", signal.SIGINT),
-        ("click", signal.SIGHUP),
-        pytest.param("benchbrief.cli.terminal", signal.SIGINT, marks=pytest.mark.long),
         ("benchbrief.commands.running.run", signal.SIGHUP),
-        pytest.param("benchbrief.dsl.syntax.parse", signal.SIGINT, marks=pytest.mark.long),
-        pytest.param("pydantic", signal.SIGHUP, marks=pytest.mark.long),
+        *longer(
+            ("click", signal.SIGHUP),
+            ("benchbrief.cli.terminal", signal.SIGINT),
+            ("benchbrief.dsl.syntax.parse", signal.SIGINT),
+            ("pydantic", signal.SIGHUP),
+        ),
     ],
 )
 def test_a_command_that_starts_ends_at_once_and_says_so(bench: Bench, module: str, number: int) -> None:

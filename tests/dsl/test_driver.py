@@ -86,7 +86,7 @@ def test_every_spec_is_read_as_by_the_library() -> None:
         assert outcome(source) == by_the_library(source), path
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(texts())
 @example("")
 @example(" # only a comment")

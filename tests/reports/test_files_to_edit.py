@@ -76,7 +76,8 @@ def test_libreoffice_shows_each_number_of_the_ledger(english: Rendered, kind: Fo
     assert squeezed("Limits: ") in text
 
 
-@pytest.mark.parametrize("kind", PPTX_FIRST)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", TO_EDIT)
 def test_libreoffice_shows_a_japanese_brief_in_its_typeface(tmp_path: Path, kind: Format) -> None:
     rendered = made(tmp_path, kind, japanese=True, disclosure="separate")
     text = squeezed(as_pdf(file_of(rendered, kind)))

@@ -18,6 +18,7 @@ from tests.reports import briefs
 from tests.reports import world as w
 from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, text
 from tests.support import paging
+from tests.support.longer import longer
 from tests.support.tools import built_tool
 
 PDF: tuple[Format, ...] = ("pdf",)
@@ -30,7 +31,7 @@ MADE = [
 ]
 
 
-@pytest.fixture(scope="module", params=[MADE[1::3], pytest.param(MADE, marks=pytest.mark.long)], ids=len)
+@pytest.fixture(scope="module", params=[MADE[1:2], *longer(MADE)], ids=len)
 def pdfs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
     """Briefs with a logo and a headline, by template and language."""
     found = {}

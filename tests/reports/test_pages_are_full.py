@@ -17,21 +17,18 @@ from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support import paging
+from tests.support.longer import longer
 from tests.support.plans import compile_spec
 
 PDF: tuple[Format, ...] = ("pdf",)
 EXAMPLES = {path.stem: path for path in (Path(__file__).parents[2] / "examples").rglob("*.bench")}
 SLIDES = (
-    ("price_performance", "slide"),
-    pytest.param("rocksdb_ssds", "slide", marks=pytest.mark.long),
-    pytest.param("cluster_shrink", "slide", marks=pytest.mark.long),
-    pytest.param("quickstart", "slide", marks=pytest.mark.long),
+    ("quickstart", "slide"),
+    *longer(("rocksdb_ssds", "slide"), ("cluster_shrink", "slide"), ("price_performance", "slide")),
 )
 PAPERS = (
-    ("rocksdb_ssds", "a4"),
-    pytest.param("power_efficiency", "letter", marks=pytest.mark.long),
-    pytest.param("quickstart", "a4", marks=pytest.mark.long),
-    pytest.param("price_performance", "letter", marks=pytest.mark.long),
+    ("quickstart", "a4"),
+    *longer(("power_efficiency", "letter"), ("rocksdb_ssds", "a4"), ("price_performance", "letter")),
 )
 
 

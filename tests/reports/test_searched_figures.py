@@ -270,7 +270,9 @@ def test_each_number_of_a_rate_that_a_late_generator_lowered_says_so(
             True,
             "Eco, Sessions: {rate} ops/s or more; the load generator was too late to tell at the next rate.",
         ),
-        ("ja", False, "Eco、Sessions では {rate} ops/s 以上です。探索の最も高いレートでも約束が守られました。"),
+        *longer(
+            ("ja", False, "Eco、Sessions では {rate} ops/s 以上です。探索の最も高いレートでも約束が守られました。")
+        ),
     ],
 )
 def test_each_number_of_a_rate_that_is_known_from_below_alone_says_so(

@@ -53,7 +53,7 @@ def made(folder: Path, *elements: p.Element, template: str = "technical_brief") 
     return found.html.read_text("utf-8"), words(found.pdf)
 
 
-@pytest.mark.parametrize("template", one_in(3, TEMPLATES))
+@pytest.mark.parametrize("template", one_in(4, TEMPLATES))
 def test_no_words_of_a_table_are_cut_overlap_or_run_past_the_margin(template: str, tmp_path: Path) -> None:
     _, found = made(
         tmp_path,

@@ -125,7 +125,7 @@ def changed(value: Any, at: tuple[Any, ...], to: str) -> Any:
     return copied
 
 
-@pytest.mark.parametrize(("wild", "each"), [(0, 3), *longer((0, 1), (1, 1))])
+@pytest.mark.parametrize(("wild", "each"), [(0, 8), *longer((0, 1), (1, 1))])
 def test_no_text_of_a_manifest_reaches_sql_or_hides_another_run(
     tmp_path: Path, run_dir: Path, wild: int, each: int
 ) -> None:
