@@ -577,6 +577,17 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
         yield Item(words["d_params"], words.locale.listed(f"{k} = {v}" for k, v in spec.params.items()))
     yield Item(words["d_plan"], results.plan_sha256)
     yield Item(words["d_version"], f"benchbrief {run['benchbrief'] or version('benchbrief')}")
+    if packages := _by_package(results.plan.extensions):
+        named = (f"{package}{words['aside'].format(text=' / '.join(names))}" for package, names in packages.items())
+        yield Item(words["d_extensions"], words.locale.listed(named))
+
+
+def _by_package(extensions: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names of the extensions of each package. They are given as in `Plan.extensions`."""
+    found: dict[str, dict[str, None]] = {}
+    for what, package in extensions.items():
+        found.setdefault(package, {})[what.partition(" ")[2]] = None
+    return {package: [*names] for package, names in found.items()}
 
 
 def _tools(results: Results) -> Iterable[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.model.plan import Host
+from benchbrief.model.plan import Host, Probe
 from benchbrief.reports.data.gaps import Gaps
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.disclosure.disclosure import build_disclosure
@@ -13,6 +13,19 @@ from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 
 FACTS = {"cpu": "8 cores", "clock_source": "tsc", "memory": "16 GiB"}
+
+
+def test_the_packages_of_extensions_are_named() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    plan = world.plan()
+    where = plan.hardware["disk"].origin
+    probe = Probe(name="entropy", package="bench-entropy 0.1.0", every_s=1.0, hosts=(), origin=where)
+    tool = plan.cells[0].tool.model_copy(update={"package": "bench-own 2.0"})
+    cells = tuple(each.model_copy(update={"probes": (probe,), "tool": tool}) for each in plan.cells)
+    results = Results(plan.model_copy(update={"cells": cells}), w.make_store(world.rows()), CATALOGUES["en"])
+    view = build_disclosure(results, Gaps(), facts_of=(), reports_from=None)
+    said = {item.term: item.text for group in view.groups for item in group.items}
+    assert said["Extensions used"] == f"bench-own 2.0 ({tool.driver}), bench-entropy 0.1.0 (entropy)"
 
 
 @pytest.mark.parametrize("in_a_table", [True, False])
