@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dis import get_instructions
 from importlib.metadata import EntryPoint
+from inspect import Parameter, Signature, getattr_static, isfunction, signature
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from benchbrief.compiler.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TOOL_SPECS, RefusedExtension, Registry
 from benchbrief.model.engine_spec import WAYS, EngineSpec, Reset, is_restored
-from benchbrief.model.extension_spec import ExtensionSpec, raised
+from benchbrief.model.extension_spec import ExtensionSpec, ProbeSpec, raised
 from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.sampling import ReadsFiles
 from benchbrief.runners.seams import (
     ChecksPlace,
     CountsWriters,
@@ -21,7 +23,9 @@ from benchbrief.runners.seams import (
     HasStandIn,
     KnowsChanges,
     ProbeKind,
+    ReadsAfter,
     Restores,
+    TellsNow,
     Transport,
     Undoes,
 )
@@ -93,7 +97,28 @@ def find_misfit(made: object, seam: type) -> str:
     else:
         return f"is not below {seam.__name__}"
     methods = ", ".join(f"`{name}`" for name in lacking)
-    return f"lacks the method{'s' * (len(lacking) > 1)} {methods}" if lacking else ""
+    return f"lacks the method{'s' * (len(lacking) > 1)} {methods}" if lacking else find_misshapen(made, seam)
+
+
+def find_misshapen(made: type, seam: type) -> str:
+    """Return which method of a class can't be called as a seam's method of that name, or "" if all of them can."""
+    for name, method in vars(seam).items():
+        found = getattr_static(made, name, None)
+        if name[0] != "_" and isfunction(method) and isfunction(found):
+            wanted = signature(method).parameters.values()
+            named = {each.name: each for each in wanted if each.kind is Parameter.KEYWORD_ONLY}
+            try:
+                signature(found).bind(*(each for each in wanted if each.name not in named), **named)
+            except TypeError:
+                return f"has `{name}{_bare(found)}`, and it is called as `{name}{_bare(method)}`"
+    return ""
+
+
+def _bare(function: Callable[..., object]) -> Signature:
+    """Return the signature of a function without types and defaults."""
+    empty = Parameter.empty
+    bare = [each.replace(annotation=empty, default=empty) for each in signature(function).parameters.values()]
+    return Signature(bare)
 
 
 def find_private(made: object) -> str:
@@ -127,7 +152,11 @@ _METHODS_OF_RESETS: Mapping[Reset, tuple[type, ...]] = {
 
 
 def find_unhonoured(made: object, spec: ExtensionSpec) -> str:
-    """Return the reset that an engine offers without having the methods for it, or "" if there is none."""
+    """Return what an extension offers without having the methods for it, such as a reset of an engine, or "" if there
+    is nothing."""
+    if isinstance(spec, ProbeSpec) and isinstance(made, type):
+        offered = (ReadsFiles, TellsNow, ReadsAfter)
+        return next((wrong for seam in offered if (wrong := find_misshapen(made, seam))), "")
     for reset in spec.resets if isinstance(spec, EngineSpec) else ():
         for seam in _METHODS_OF_RESETS.get(reset, ()):
             if wrong := find_misfit(made, seam):

@@ -31,8 +31,10 @@ from benchbrief.extending.installed_code import code_problem, imported_past
 from benchbrief.extending.new_package import KINDS, NotMade, new_package
 from benchbrief.model.events import CellEnded, CellStarted
 from benchbrief.model.extension_spec import ExtensionSpec, ProbeSpec
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import Journal
 from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.plugins import probe_kind
 
 NAME = "my_own"
 
@@ -93,6 +95,18 @@ def test_what_is_taken_from_the_top_of_benchbrief_is_past_the_surface(site: Path
     (folder / "bench_my_own" / "more.py").write_text("from benchbrief import extend, runners\n")
     registry.look_again()
     assert imported_past("bench_my_own.spec:SPEC") == ("benchbrief.runners",)
+
+
+def test_a_method_with_other_arguments_is_named_with_those_that_it_gets(site: Path) -> None:
+    code = write("probe", site) / "bench_my_own" / "my_own_probe.py"
+    code.write_text(code.read_text().replace("    def job(", "    def reads(self): ...\n\n    def job("))
+    with pytest.raises(RunnerError, match="the probe `my_own` of bench-my-own") as refused:
+        probe_kind(NAME)
+    said = "`bench_my_own.my_own_probe:MyOwn` has `reads(self)`, and it is called as `reads(self, probe)`"
+    spec = registry.PROBE_SPECS.usable(NAME)
+    assert spec is not None
+    assert code_problem(spec) == said
+    assert said.partition("` ")[2] in str(refused.value)
 
 
 def test_an_importer_that_takes_two_outputs_for_one_is_found_out(site: Path) -> None:
