@@ -188,6 +188,8 @@ def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[
     steady = list(_steadied(good, output.booted))
     if not steady:
         raise BadOutput(say.probe_silent(said=read_last_words(output)), say.hint_command())
+    if not any(reading.lines for reading in steady) and (words := _stderr(output).strip()):
+        raise BadOutput(say.probe_silent(said=words.splitlines()[0][:200]), say.hint_command())
     return header, steady
 
 
@@ -272,9 +274,13 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def read_last_words(output: JobOutput) -> str:
-    with output.stderr.open("rb") as file:
-        text = file.read(2000).decode("utf-8", "replace").strip()
+    text = _stderr(output).strip()
     return text.splitlines()[-1][:200] if text else say.no_reason()
+
+
+def _stderr(output: JobOutput) -> str:
+    with output.stderr.open("rb") as file:
+        return file.read(2000).decode("utf-8", "replace")
 
 
 Resource = Literal["cpu", "io", "memory"]

@@ -6,6 +6,7 @@ raises Skipped if it can't run.
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import signal
@@ -343,7 +344,16 @@ def probe_samples_for_real(subject: Subject) -> str:
     lacking = [name for name, each in measures.items() if not each.of_whole_measurement and name not in found]
     if lacking and len(lacking) < len(measures) and (where := subject.part_of_engines(folder)):
         raise Skipped(f"{where} has no {', '.join(lacking)}, and samples of all else: give other specs with --spec")
-    return f"there are none of {', '.join(lacking)}" if lacking else ""
+    return f"there are none of {', '.join(lacking)}{_noted(subject, folder)}" if lacking else ""
+
+
+def _noted(subject: Subject, folder: Path) -> str:
+    """Return what a folder's run noted about a probe, to follow other words, or "" if it noted nothing."""
+    said = subject.bench(folder, "query", "--csv", "SELECT origin, text FROM notes ORDER BY severity").stdout
+    notes = (
+        row[-1] for row in csv.reader(said.splitlines()) if row and row[0].startswith(f"probe:{subject.spec.name}:")
+    )
+    return next((f": {note}" for note in notes), "")
 
 
 def recorded_output_is_read(subject: Subject) -> str:
@@ -419,9 +429,15 @@ def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialRes
             f"no package has an extension named `{name}`", "`bench extensions` lists what is installed"
         )
     measured: dict[str, Path | str] = {}
-    with tempfile.TemporaryDirectory(prefix="bench-try-") as scratch:
+    scratch, kept = Path(tempfile.mkdtemp(prefix="bench-try-")), False
+    try:
         for offer, found in subjects:
-            yield from _outcomes(offer, found, Path(scratch), spec_file, measured)
+            for outcome in _outcomes(offer, found, scratch, spec_file, measured):
+                kept = kept or str(scratch) in outcome.said
+                yield outcome
+    finally:
+        if not kept:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _outcomes(
@@ -462,7 +478,9 @@ def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
         return TrialResult(of, holds, "not tried", f"it did not end within {_RUN_S:.0f} s")
     except Exception as error:  # whatever another package's code raises
         return TrialResult(of, holds, "broken", raised(error))
-    return TrialResult(of, holds, "broken" if wrong else "holds", wrong)
+    runs = sorted(subject.folder.glob("*/bench-out/*/raw"), key=lambda raw: raw.stat().st_mtime)
+    kept = f"; its raw output is in {runs[-1]}" if wrong and runs else ""
+    return TrialResult(of, holds, "broken" if wrong else "holds", wrong + kept)
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -216,10 +216,13 @@ def test_a_measure_without_samples_is_missed_though_another_s_name_begins_alike(
             return ""
 
         def bench(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.CompletedProcess(words, 0, f"measure\n{name}_more\n", "")
+            note = f'origin,text\nprobe:{NAME}:local,"the {NAME} probe said why"\n'
+            said = note if "FROM notes" in words[-1] else f"measure\n{name}_more\n"
+            return subprocess.CompletedProcess(words, 0, said, "")
 
     (offer,) = [offer for each in REGISTRIES for offer in each.offered(NAME)]
-    assert probe_samples_for_real(Measured(offer, spec, site, None, {})) == f"there are none of {name}"
+    said = f"there are none of {name}: the {NAME} probe said why"
+    assert probe_samples_for_real(Measured(offer, spec, site, None, {})) == said
 
 
 @pytest.mark.parametrize("refused", ["generator", "system"])

@@ -179,6 +179,13 @@ def test_a_probe_that_printed_nothing_is_an_error_with_its_last_words(tmp_path: 
         Disk().parse(probe("disk"), output(tmp_path, "disks a\n", "grep: /proc/diskstats: No such file\n"), (0, 1))
 
 
+def test_a_script_that_fails_at_each_reading_is_quoted_with_its_first_words(tmp_path: Path) -> None:
+    empty = "".join(f"= {at}.0\n.\n" for at in range(3))
+    kept = output(tmp_path, empty, "cat: /proc/none: No such file\n" * 3 + "Terminated\n")
+    with pytest.raises(BadOutput, match="the probe printed no reading: cat: /proc/none: No such file"):
+        parse_readings(kept, "own")
+
+
 @pytest.mark.parametrize("noise", ["= soon\n.\n", "= 1e9\n.\n", "\0\xff\n", "x" * 50_000 + "\n", "= 5\n= 6\n"])
 def test_noise_among_the_readings_does_no_harm(tmp_path: Path, noise: str) -> None:
     lines = ticking(99, 101).split("= 100")
