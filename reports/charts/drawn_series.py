@@ -21,6 +21,7 @@ from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tables import Columns
 from benchbrief.reports.text.number_format import (
     NBSP,
+    ROUNDED,
     Scale,
     automatic,
     decimals_for,
@@ -255,12 +256,18 @@ def compared(value: float, series: plan.Series, words: Words, factor: float | No
     if spec.endswith("%"):
         return formatted(value, spec, unit)
     if unit in ("", "1"):
+        if abs(value - 1) < _ALIKE:  # a claim's format would add digits to tell it from 1
+            spec = spec.lstrip("".join(ROUNDED))
         return words["times"].format(n=formatted(value, spec, "") if spec else _ratio(value))
     if factor is not None:
         return formatted(value, spec, unit)
     if unit == "%" and not spec:
         return formatted(value, "+.0%", unit)
     return with_unit(formatted(value, spec, unit), unit) if spec else quantity(value, unit)
+
+
+_ALIKE = 0.005
+"""By how much a ratio over bars may differ from 1 and still be written as 1.0: half of what a bar's number shows."""
 
 
 def _ratio(value: float) -> str:

@@ -218,12 +218,13 @@ class HeadlineNumberView:
 @dataclass(frozen=True)
 class HeadlineView:
     """One to three numbers on the first page, `points` high. Their sentences are to the right of them if `beside` is
-    set, and otherwise below."""
+    set, and otherwise below. With `wraps`, a number is too long for one line."""
 
     numbers: tuple[HeadlineNumberView, ...]
     notes: tuple[Footnote, ...] = ()
     points: float = 42.0
     beside: bool = False
+    wraps: bool = False
     kind: Literal["headline"] = "headline"
 
 

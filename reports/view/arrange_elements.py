@@ -49,8 +49,9 @@ _PAGE_WIDTH, _HEADLINE_GAP = 490.0, 20.0
 """The width of a page between its margins, and the gap between two numbers of a headline, in points."""
 _LIMITS_LINE, _LIMITS_PT = 400.0, 8.2
 """The width of the first page's line about limits without its link, and its type size, in points."""
-_HEADLINE, _SMALLEST_HEADLINE = (40.0, 58.0), 20.0
-"""The least and the largest type size of a headline's numbers, and the smallest size for long numbers, in points."""
+_HEADLINE, _SMALLEST_HEADLINE, _WRAPPED_HEADLINE = (40.0, 58.0), 20.0, 26.0
+"""The least and the largest type size of a headline's numbers, the smallest size for long numbers, and the size of
+words on several lines, in points."""
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
 """The largest share of the width that a number takes if its sentence is beside it, and how many times as wide bold
 letters are."""
@@ -110,15 +111,18 @@ def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Blo
     return (found[0] if found else None), tuple(block for block in blocks if block not in found)
 
 
-def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool]:
-    """Return the type size in points of a headline's numbers, and whether their sentences have room beside them."""
+def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool, bool]:
+    """Return the type size in points of a headline's numbers, whether their sentences have room beside them, and
+    whether the longest number, which may be words, takes more than one line."""
     width = _PAGE_WIDTH / len(numbers) - _HEADLINE_GAP
     widest = max(text_width(number.value.striptags(), 1.0) for number in numbers) * _BOLD
     low, high = _HEADLINE
     beside = len(numbers) == 1 and widest * low <= width * _HEADLINE_SHARE
     room = width * _HEADLINE_SHARE if beside else width
     most = high if beside else low + (high - low) / 3
-    return round(max(_SMALLEST_HEADLINE, min(most, room / max(widest, 0.1))), 1), beside
+    wraps = widest * _SMALLEST_HEADLINE > room
+    fitting = _WRAPPED_HEADLINE if wraps else room / max(widest, 0.1)
+    return round(max(_SMALLEST_HEADLINE, min(most, fitting)), 1), beside, wraps
 
 
 def in_one_line(limits: Sequence[str], *, after: Sequence[str] = ()) -> tuple[str, ...]:

@@ -123,8 +123,8 @@ class ClaimVerdict:
         """Return the value to print in the sentence, with no more digits than the interval justifies.
 
         More digits are kept if rounding would otherwise favour the claim or hide a decided difference. A range keeps
-        the spec's format if this prints both ends with the right digits; otherwise both ends get the digits of the end
-        that needs more.
+        the spec's format if this prints both ends with the right digits; otherwise both ends get as many significant
+        digits, or as many decimals, as the end that needs more.
         """
         value, ends = self.claim.number, self.ends if self.claim.says_range else None
         if value is None or ends is None or self.value is None or self.opposite is None:
@@ -133,7 +133,9 @@ class ClaimVerdict:
         found = sorted((self.value, self.opposite))
         if all(_prints_alike(one, value.format, end) for one, end in zip(found, ends, strict=True)):
             return ends[0].model_copy(update={**both, "format": value.format, "step": 0.0})
-        return min(ends, key=lambda end: end.step).model_copy(update=both)
+        finest = min(ends, key=lambda end: end.step)
+        format_ = _significant(finest.format, [(one, end.format) for one, end in zip(found, ends, strict=True)])
+        return finest.model_copy(update={**both, "format": format_})
 
     @property
     def _own(self) -> Value | None:
@@ -216,6 +218,21 @@ def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
         return value
     finest = min(shares, key=lambda each: each.step)
     return value.model_copy(update={"step": finest.step, "format": finest.format})
+
+
+def _significant(finest: str, ends: Sequence[tuple[float, str]]) -> str:
+    """Return a format by which both ends of a range have equal significant digits, such as 2.26 to 17.6, if equal
+    decimals would give the larger end more than it needs. Otherwise, return the finest of their formats."""
+    formats = [(value, _FORMAT.fullmatch(format_)) for value, format_ in ends]
+    known = [
+        (magnitude(value), int(found["digits"] or 0), found["before"])
+        for value, found in formats
+        if value and found and found["kind"] == "f"
+    ]
+    digits = max((size + 1 + decimals for size, decimals, _ in known), default=0)
+    if len(known) < 2 or known[0][1] <= known[1][1] or digits <= known[1][0]:
+        return finest
+    return f"{known[0][2]}.{digits}g"
 
 
 def _prints_alike(value: float, format_: str, shown: Value) -> bool:

@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from pypdf import PdfReader
 
 from benchbrief.model import plan as p
+from benchbrief.reports.data.view_model import HeadlineNumberView
 from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.verify_brief import read_brief
+from benchbrief.reports.view.arrange_elements import headline_size
 from tests.reports import world as w
 
 MOST = p.Value(query=w.reduce("max", w.throughput("threads", hardware="disk", workload="a"), "threads"), format=",.0f")
@@ -62,6 +65,13 @@ def test_a_headline_is_on_the_first_page_before_the_lead_box(tmp_path: Path) -> 
     assert html.index('<div class="headline') < html.index('<aside class="callout">')
     assert re.search(r'<p class="value"><a class="num" [^>]*>4,000</a> ops/s</p>', html)
     assert '<p class="of"><strong>at</strong> the most' in html
+
+
+@pytest.mark.parametrize("numbers", [1, 3])
+def test_words_in_place_of_a_number_wrap_where_they_are_longer_than_the_page(numbers: int) -> None:
+    for text, wraps in (("7.9X", False), ("No finding in any of the many workloads that were run here", True)):
+        view = HeadlineNumberView(Markup(text), Markup("of all"))  # noqa: S704  # ours
+        assert headline_size([view] * numbers)[2] == wraps
 
 
 def test_in_markdown_a_title_has_no_links_and_a_headline_is_a_bold_number(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pypdf import PdfReader
 
 from benchbrief.model import plan as p
 from benchbrief.model.points import Point
-from benchbrief.model.precision import stepped
+from benchbrief.model.precision import formatted, stepped
 from benchbrief.reports.claim_sides import note_on_sides
 from benchbrief.reports.claims_sheet import claims_sheet
 from benchbrief.reports.data.report_data import Results
@@ -116,6 +116,19 @@ def test_rounding_hardly_favours() -> None:
     assert allowed.printed.rounded == "nearest"
 
 
+def test_the_larger_end_of_a_range_has_no_more_significant_digits_than_the_other() -> None:
+    points = values(("threads",), [(1.0, 2.26), (2.0, 17.63)], by_ratio=True)
+    (found,) = verdicts(
+        claim(17.63, format=".0f", bound="high", points=points, opposite=values((), [(2.26,)]), sentence=_range_of("x"))
+    )
+    assert found.printed is not None
+    assert [formatted(end, found.printed.format) for end in (2.26, 17.63)] == ["2.26", "17.6"]
+
+
+def _range_of(words: str) -> p.Prose:
+    return w.text(p.Value(query=values((), [(1.9,)]), format=".2g", high=values((), [(8.72,)])), words)
+
+
 @pytest.mark.parametrize(
     ("value", "step", "rounded", "printed"),
     [
@@ -206,8 +219,7 @@ def _of_a_range(least: float = 1.9) -> p.Claim:
 
 
 def test_a_claim_of_a_range_says_both_ends_and_no_range_behind_them(tmp_path: Path) -> None:
-    both = p.Value(query=values((), [(1.9,)]), format=".2g", high=values((), [(8.72,)]))
-    made = _of_a_range().model_copy(update={"sentence": w.text(both, "X the work of Disk")})
+    made = _of_a_range().model_copy(update={"sentence": _range_of("X the work of Disk")})
     text = page(tmp_path, made, title="Brief")
     assert "1.9X to 8.7Xthe work of Disk (measured once)" in text
     assert "We found: 1.9X to 8.7X the work of Disk (measured once)." in text

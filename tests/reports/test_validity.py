@@ -9,6 +9,7 @@ from benchbrief.model import plan as p
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.notices.number_marks import Cautions
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.view.build_view import Footnotes
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import PromiseRow, RateRow
@@ -101,6 +102,20 @@ def test_a_number_at_a_missed_load_has_no_note_only_where_a_limit_says_it_of_all
     assert noted() == []
     assert noted(*broken_at(2000.0, rows)) == [1], "the limit leaves out what a search broke"
     assert noted(*(row for rate in (2000.0, 4000.0, 8000.0) for row in broken_at(rate, rows))) == [1, 2, 4]
+
+
+def test_a_figure_says_of_which_of_its_points_a_caution_is() -> None:
+    plan, rows = offering(2000.0)
+    series = w.series("bar", w.throughput("threads"), "Throughput", "threads")
+    figure: p.FigureElement = w.figure("F", series, by={"threads": w.keys([1, 2, 4])})
+
+    def told(*rates: float) -> tuple[list[str], int]:
+        broken = [row for rate in rates for row in broken_at(rate, rows)]
+        notes = Footnotes(Results(plan, w.make_store([*rows, *broken]), CATALOGUES["en"]))
+        return notes.tell_cautions_of(figure), len(notes.cited)
+
+    assert told(2000.0, 8000.0) == (["at 1, 4: less than 95% of the offered load was achieved"], 0)
+    assert told(2000.0, 4000.0, 8000.0) == ([], 1), "a caution on all points is a footnote"
 
 
 def test_an_offered_load_that_was_not_reached_is_reported_with_its_numbers(tmp_path: Path) -> None:
