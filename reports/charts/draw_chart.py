@@ -188,16 +188,19 @@ def lower_drawing(
     gaps: Gaps,
     least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
-    """Return a function that redraws the charts at a share of their height, with texts at their present size. If that
-    fails, or if the drawing is rigid, the function returns the present drawing."""
+    """Return a function that redraws the charts at a share of their height, with texts at their present size, and only
+    once at each height. If that fails, or if the drawing is rigid, the function returns the present drawing."""
     written = locale()
 
-    def lower(share: float) -> str:
+    @cache
+    def at_height(height: int) -> str:
+        if height == drawn.height:
+            return drawn.svg
         with written_as(written):
-            height = int(drawn.height * (max(1.0, share) if drawn.is_rigid else share))
-            if height == drawn.height:
-                return drawn.svg
             return gaps.tried(lambda: draw(charts, drawn.width, height, font, converter, least).svg, drawn.svg)
+
+    def lower(share: float) -> str:
+        return at_height(int(drawn.height * (max(1.0, share) if drawn.is_rigid else share)))
 
     return lower
 
