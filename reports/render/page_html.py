@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 TEMPLATES = tuple(TEMPLATE_SPECS.own)
+_TRACES = re.compile(r' data-(?:cells|expression)="[^"]*"')
+"""Matches where a number comes from, as programs read it in a page for screens. It may be most of the page, and other
+media would parse it for nothing, a PDF at each layout."""
 DISCLOSURE = "disclosure-report"
 """The CSS class of a disclosure's page."""
 Medium = Literal["screen", "paper", "markdown"]
@@ -155,7 +158,8 @@ def _shared(view: ReportView, words: Words, medium: Medium, house: House, script
 def _marked(page: str, view: ReportView, words: Words, medium: Medium) -> str:
     """Return a rendered page, marked if its numbers were not measured here. In Japanese sentences, spaces around
     Japanese names are removed."""
-    page = keep_last_words(writable(page)) if medium == "paper" else writable(page)
+    page = writable(page if medium == "screen" else _TRACES.sub("", page))
+    page = keep_last_words(page) if medium == "paper" else page
     if view.language == "ja":
         page = close_up(page)
         page = keep_words_whole(page) if medium == "paper" else page
