@@ -17,7 +17,7 @@ import types
 import typing
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -42,6 +42,7 @@ from benchbrief.results.store.store_schema import (
     Sentences,
 )
 from benchbrief.results.store_errors import NoRoom, ResultsError
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, has_begun, is_locked
 from benchbrief.runners.journal.run_folder import require_journal
@@ -147,6 +148,7 @@ def rebuild(
             write_store_manifest(building, build, FILES)
             for name in (*FILES, MANIFEST):  # the manifest comes last: readers ignore the tables until it is there
                 (building / name).replace(store / name)
+            _build_held_out(run_dir, building)
     except OSError as error:
         if error.errno in FULL:
             raise NoRoom(f"{store} can't be written: {os.strerror(error.errno)}", _FREE_SPACE) from error
@@ -161,6 +163,22 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
     build = _write_tables(read_evidence(run_dir), folder)
     write_store_manifest(folder, build, PARQUET)
+
+
+def _build_held_out(run_dir: Path, building: Path) -> None:
+    """Build the tables of each run of held-out repeats, in its own folder. There are none of a run that has not begun,
+    or with a raw output that is missing or was changed: readers build those elsewhere. Raises OSError."""
+    from benchbrief.results.runs.kept_files import check_raw_outputs, held_out_runs
+
+    for folder in held_out_runs(run_dir).values():
+        kept = own_folder(folder, STORE)
+        shutil.rmtree(kept, ignore_errors=True)
+        with suppress(RunnerError):
+            if has_begun(folder / JOURNAL) and not check_raw_outputs(folder).problems:
+                made = building / folder.name
+                made.mkdir()
+                build_tables(folder, made)
+                made.rename(kept)
 
 
 @contextmanager

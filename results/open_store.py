@@ -113,6 +113,7 @@ def rebuilt_store(run_dir: Path) -> Iterator[Store]:
             why = f"{folder} has no room for the tables of {run_dir.name}: {os.strerror(error.errno)}"
             raise NoRoom(why, "free some space there, or name another folder in TMPDIR") from error
         with _opened(run_dir, Path(folder)) as store:
+            store.is_rebuilt = True
             yield store
 
 
@@ -142,13 +143,16 @@ def _last_build(run_dir: Path) -> str:
 
 
 @contextmanager
-def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
+def unchanged_store(run_dir: Path, *, grown_too: bool = False, checked: bool = False) -> Iterator[Store]:
     """Yield a store without changing the run. Its tables are the run's own or, if these can't be used, tables built
     elsewhere.
 
-    Tables are also built elsewhere if the journal has grown, unless `grown_too` is set. Raises RunnerError.
+    Tables are also built elsewhere if the journal has grown, unless `grown_too` is set. If the tables are to be
+    `checked`, they are built elsewhere if the journal or a raw output was changed, too. Raises RunnerError.
     """
     import duckdb
+
+    from benchbrief.results.runs.kept_files import check_raw_outputs
 
     try:
         found = _opened(run_dir, run_dir / STORE)
@@ -156,7 +160,10 @@ def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store
         found = None
     if found is not None:
         with found:
-            if grown_too or not _is_outgrown(found):
+            is_current = grown_too or not _is_outgrown(found)
+            if checked and is_current:
+                is_current = not any(store_warnings(found)) and not check_raw_outputs(run_dir).problems
+            if is_current:
                 yield found
                 return
     with rebuilt_store(run_dir) as built:

@@ -155,6 +155,9 @@ class AskedStore(Protocol):
     @property
     def run_dir(self) -> Path: ...
 
+    @property
+    def is_rebuilt(self) -> bool: ...
+
     def query(self, query: Query) -> Sequence[Sequence[Any]]:
         """Return the rows of a query of the plan, each with its dims in order and then the value. If the value is NULL,
         the row may also have the `reason`."""
@@ -180,6 +183,10 @@ class _Remembering:
     @property
     def run_dir(self) -> Path:
         return self._store.run_dir
+
+    @property
+    def is_rebuilt(self) -> bool:
+        return self._store.is_rebuilt
 
     def sql(self, text: str) -> AskedTable:
         if text not in self._answers:

@@ -100,7 +100,8 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
     if not claims:
         return []
     published = any(not source.is_own for source in sources(results))
-    held_out = {} if is_imported(results) else held_out_repeats(results.store.run_dir, results.plan)
+    store = results.store
+    held_out = {} if is_imported(results) else held_out_repeats(store.run_dir, results.plan, afresh=store.is_rebuilt)
     return claim_verdicts(
         results.plan,
         lambda query: results.rows(query).items(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -18,7 +19,7 @@ from benchbrief.model.plan import Claim, Extreme, Plan, Query
 from benchbrief.model.points import Point
 from benchbrief.results.analysis.cautions import busy_generators, limited_points
 from benchbrief.results.analysis.expectation_verdicts import Read, reading
-from benchbrief.results.open_store import rebuilt_store
+from benchbrief.results.open_store import rebuilt_store, unchanged_store
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.journal_file import last_held_out
 from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
@@ -76,17 +77,17 @@ def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
     return began.sha256 == number_digest(claim)
 
 
-def held_out_repeats(run_dir: Path, plan: Plan) -> dict[str, HeldOutRepeats]:
-    """Return the held-out repeats of each claim that asks for them, by the claim's name. They are read from the
-    measurements. Repeats in a run that can't be read count as failed. Raises RunnerError if the run's own journal can't
-    be read.
+def held_out_repeats(run_dir: Path, plan: Plan, *, afresh: bool = False) -> dict[str, HeldOutRepeats]:
+    """Return the held-out repeats of each claim that asks for them, by the claim's name. They are read from the tables
+    beside the measurements, if these are unchanged, or else from the measurements, as they always are `afresh`. Repeats
+    in a run that can't be read count as failed. Raises RunnerError if the run's own journal can't be read.
     """
     measured = claims_held_out(plan.claims)
-    found = _repeats_of(run_dir, {claim.name: claim for claim in measured.values()}.values())
+    found = _repeats_of(run_dir, {claim.name: claim for claim in measured.values()}.values(), afresh=afresh)
     return {name: found[claim.name] for name, claim in measured.items()}
 
 
-def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepeats]:
+def _repeats_of(run_dir: Path, claims: Iterable[Claim], *, afresh: bool) -> dict[str, HeldOutRepeats]:
     asked = [(claim, claim.held_out) for claim in claims if claim.held_out]
     began = last_held_out(run_dir) if asked else {}
     found: dict[str, HeldOutRepeats] = {}
@@ -96,7 +97,8 @@ def _repeats_of(run_dir: Path, claims: Iterable[Claim]) -> dict[str, HeldOutRepe
         if of is not None and same_claim(claim, of):
             winner = Winner(of.places, of.points, of.value)
             found[claim.name] = HeldOutRepeats(rule.times, of.attempt, winner)
-            with suppress(RunnerError), rebuilt_store(held_out_folder(run_dir, of.folder)) as store:
+            opened = rebuilt_store if afresh else partial(unchanged_store, checked=True)
+            with suppress(RunnerError), opened(held_out_folder(run_dir, of.folder)) as store:
                 place = winner.places[0] if claim.bound else {}
                 values = tuple(at_place(rule.repeats, place, reading(store)))
                 whole = next(at_place(claim.points, place, reading(store)), None)

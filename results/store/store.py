@@ -275,6 +275,8 @@ class Store:
         self.run_dir = run_dir
         self.mended = ""
         """The damage to tables that were rebuilt when the store was opened, or "" if there was none."""
+        self.is_rebuilt = False
+        """Whether the tables were built for this reader alone, from the journal and the raw outputs."""
         self._ranks = self._order_of_names()
         self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The confidence level of each interval over repeats."""

@@ -11,7 +11,10 @@ import pytest
 from pydantic import ValidationError
 
 from benchbrief.model.events import HeldOutBegan
-from benchbrief.runners.journal.run_folder import HELD_OUT
+from benchbrief.results import open_store
+from benchbrief.results.analysis.held_out_repeats import held_out_repeats
+from benchbrief.results.build_store import build_tables
+from benchbrief.runners.journal.run_folder import HELD_OUT, load_plan
 from tests.cli.specs import HARDWARE, REPORT, ROCKS
 from tests.support.bench import Bench, records_of
 from tests.support.waiting import until
@@ -108,6 +111,27 @@ def test_the_winners_are_measured_again_and_no_table_has_these_repeats(bench: Be
     resumed = bench("resume", run, "--no-report")
     assert resumed.code == 0, resumed.text
     assert held_out(bench.folder / "bench-out" / run) == found, "nothing is measured again"
+
+
+def test_held_out_repeats_are_read_from_their_tables_while_these_are_unchanged(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_dir = bench.folder / "bench-out" / simulated(bench, "held_out = 4")["run"]
+    plan, parsed = load_plan(run_dir), list[str]()
+
+    def noted(run: Path, folder: Path) -> None:
+        parsed.append(run.name)
+        build_tables(run, folder)
+
+    monkeypatch.setattr(open_store, "build_tables", noted)
+    found = held_out_repeats(run_dir, plan)
+    assert (len(found["most"].values), parsed) == (4, []), "no raw output is parsed"
+    assert held_out_repeats(run_dir, plan, afresh=True) == found
+    assert parsed == ["most-1", "best-1"]
+    table = run_dir / HELD_OUT / "most-1" / "store" / "throughput.parquet"
+    table.write_bytes(table.read_bytes() + b" ")
+    assert held_out_repeats(run_dir, plan) == found
+    assert parsed == ["most-1", "best-1", "most-1"], "an edited table is not believed"
 
 
 @pytest.mark.long

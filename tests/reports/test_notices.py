@@ -218,6 +218,10 @@ class Counted:
     def run_dir(self) -> Path:
         return self._store.run_dir
 
+    @property
+    def is_rebuilt(self) -> bool:
+        return self._store.is_rebuilt
+
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
         self.asked[text] += 1
         return self._store.each(text)
