@@ -43,13 +43,14 @@ class Run:
 class Paragraph:
     """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list. With a
     `hang`, the paragraph begins with a term and a tab, and its other lines are indented by this many multiples of the
-    type size, so that all of its text is beside the term.
+    type size, so that all of its text is beside the term. There is additional space `above` it, in points.
     """
 
     runs: tuple[Run, ...]
     item: Literal["", "bullet", "number"] = ""
     level: int = 0
     hang: float = 0.0
+    above: float = 0.0
 
     @property
     def text(self) -> str:

@@ -141,5 +141,6 @@ class CoverWriter(SlideWriter):
         for shape in (shape for slide in slides[:2] for shape in slide.shapes if shape.has_text_frame):
             for run in (run for each in shape.text_frame.paragraphs for run in each.runs[-1:]):
                 if run.text.endswith(line):
-                    run.text += self.words["on_slide"].format(n=self.slide_of_limits)
+                    where = self.words["on_slide"].format(n=self.slide_of_limits)
+                    run.text += where.replace(" ", "\N{NO-BREAK SPACE}")
                     shape.click_action.target_slide = slides[self.slide_of_limits - 1]

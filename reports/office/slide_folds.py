@@ -29,6 +29,8 @@ _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
 """The largest share of a slide that a text may take if it goes beside the method, without numbers and with some."""
 _BESIDE_CHART, _OF_NOTES = 0.42, 0.1
 """The largest share of a slide that everything around a chart may take, and the share to leave for a table's notes."""
+_TITLE_LINES = 2
+"""The most lines of a conclusion that becomes a title."""
 _NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
 _LIST = re.compile(r"(<ul>.*?</ul>)", re.DOTALL)
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
@@ -159,7 +161,7 @@ def _with_below(slide: Slide, text: Slide, area: Area) -> Slide | None:
     match slide.blocks:
         case (TableView() as table,) if not table.title:
             claim, rest = claim_of(text.texts)
-            if claim:
+            if claim and lines_of(claim.striptags(), area.width, LARGE_PT, bold=True) <= _TITLE_LINES:
                 said = _headed(replace(text, texts=rest))
                 titled = replace(table, title=str(slide.head.striptags()), title_html=slide.head)
                 below = replace(slide, head=claim, blocks=(titled,), after=said)

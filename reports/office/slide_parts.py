@@ -49,7 +49,7 @@ _SIGNS = {
 def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
     """Return the total height of paragraphs."""
     return sum(
-        height_of(each.text.rpartition("\t")[2], width - _indent(each, points), points) + _BETWEEN * points
+        height_of(each.text.rpartition("\t")[2], width - _indent(each, points), points) + _BETWEEN * points + each.above
         for each in paragraphs
     )
 
@@ -77,7 +77,7 @@ def add_text(
     frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
     for place, each in enumerate(paragraphs):
         made = frame.paragraphs[0] if place == 0 else frame.add_paragraph()
-        made.alignment, made.space_after = align, Pt(_BETWEEN * points)
+        made.alignment, made.space_before, made.space_after = align, Pt(each.above), Pt(_BETWEEN * points)
         if each.item or each.hang:
             properties = made._p.get_or_add_pPr()
             properties.set("marL", str(Pt(_indent(each, points))))

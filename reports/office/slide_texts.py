@@ -16,7 +16,7 @@ from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, LINES
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import height_of_all
-from benchbrief.reports.office.slide_topics import TOPICS_APART, Topic, below, height_of_topics, shared
+from benchbrief.reports.office.slide_topics import Topic, below, height_of_topics, shared
 from benchbrief.reports.office.table_grid import grid_of_facts
 from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.text.html_markup import plain_text
@@ -110,17 +110,17 @@ class TopicWriter(BlockWriter):
         self.open(topics[0].head)
         small = self.height_of_notes(topics)
         area = replace(self.content, height=self.content.height - small)
-        foot = self.content.below(area.height + AIR)
-        for place, (topic, said) in enumerate(zip(topics, below(topics, self.brand), strict=True)):
-            self.put(said, area, points)
-            area = area.below(height_of_all(said, area.width, points))
+        foot, texts = self.content.below(area.height + AIR), list[Paragraph]()
+        for place, (topic, said) in enumerate(zip(topics, below(topics, self.brand), strict=True), 1):
+            texts += said
+            if topic.grid or place == len(topics):
+                self.put(texts, area, points)
+                area = area.below(height_of_all(texts, area.width, points))
+                texts.clear()
             if topic.grid:
-                rest = (
-                    height_of_topics(topics[place + 1 :], area, points) + TOPICS_APART if topics[place + 1 :] else 0.0
-                )
-                room = replace(area, height=area.height - rest)
+                own, whole = (height_of_topics(each, area, points) for each in ([topic], [topic, *topics[place:]]))
+                room = replace(area, height=area.height - (whole - own))
                 area = area.below(AIR + self.draw_grid(escape(topic.head), topic.grid, room, points))
-            area = area.below(TOPICS_APART)
         self.put(self.notes.told(marks_in(topics)), foot, LEAST_PT)
 
 

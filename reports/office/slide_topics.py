@@ -21,7 +21,7 @@ from benchbrief.reports.office.text_fit import BOLDER
 
 _SIZES = (18.0, 17.0, 16.0, 15.0, TEXT_PT, 13.0)
 """The type sizes that topics may have, the largest first."""
-TOPICS_APART = 12.0
+_APART = 12.0
 """The space between two topics."""
 _ENDS_TERM = re.compile(r"[:\uff1a]$")
 _AFTER_TERM, _WIDEST_TERM = 1.2, 20.0
@@ -63,18 +63,19 @@ def _size(topics: Sequence[Topic], area: Area) -> float:
 def height_of_topics(topics: Sequence[Topic], area: Area, points: float) -> float:
     """Return the height of topics without the head of the first one, with tables in their usual type."""
     tables = sum(height_within(each.grid, area) + AIR for each in topics if each.grid)
-    texts = (height_of_all(said, area.width, points) + TOPICS_APART for said in below(topics))
-    return sum(texts) + tables - TOPICS_APART
+    return tables + sum(height_of_all(said, area.width, points) for said in below(topics))
 
 
 def below(topics: Iterable[Topic], colour: str = "") -> list[list[Paragraph]]:
     """Return the paragraphs of each topic. The head of each topic but the first, in this `colour`, is above them. Their
     terms are in a column that is equally wide in all topics."""
-    found = [in_terms(topic.said) for topic in topics]
+    kept = list(topics)
+    found = [in_terms(topic.said) for topic in kept]
     widest = max((each.hang for said in found for each in said), default=0.0)
     made = [[replace(each, hang=widest) if each.hang else each for each in said] for said in found]
-    for said, topic in list(zip(made, topics, strict=True))[1:]:
-        said.insert(0, Paragraph(tuple(replace(run, bold=True, colour=colour) for run in runs_of(topic.head))))
+    for said, topic in list(zip(made, kept, strict=True))[1:]:
+        head = tuple(replace(run, bold=True, colour=colour) for run in runs_of(topic.head))
+        said.insert(0, Paragraph(head, above=_APART))
     return made
 
 
