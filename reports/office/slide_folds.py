@@ -31,7 +31,7 @@ _BESIDE_CHART, _OF_NOTES = 0.42, 0.1
 """The largest share of a slide that everything around a chart may take, and the share to leave for a table's notes."""
 _TITLE_LINES = 2
 """The most lines of a conclusion that becomes a title."""
-_NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _LIST = re.compile(r"(<ul>.*?</ul>)", re.DOTALL)
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 _DEFINITION = re.compile(r"\s*<(em|strong)>([^<]*)</\1>\s*([:\uff1a])\s*(?!.*class=\"num)(.*)", re.DOTALL)
@@ -63,32 +63,39 @@ def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
     """Return slides without tables whose numbers are all in the figures before them. Such a table goes to the notes of
     the last figure's slide, and the remark below it goes below the figure."""
     found = list[Slide]()
-    facts = (block for slide in slides for block in slide.blocks if isinstance(block, FactsView))
-    told = {number for each in facts for row in each.beside for cell in row.cells for number in _NUMBER.findall(cell)}
+    facts = [block for slide in slides for block in slide.blocks if isinstance(block, FactsView)]
+    texts = [cell for each in facts for row in each.beside for cell in row.cells]
+    texts += [line.declared for each in facts for group in each.groups for line in group.lines]
+    told = {number for text in texts for number in _numbers(text)}
     last: tuple[int, FigureView] | None = None
     for slide in slides:
         match slide.blocks:
             case (FigureView() as figure,):
                 last = len(found), figure
                 if says_all(figure):
-                    told |= {number for line in figure.data for number in _NUMBER.findall(line[-1])}
+                    told |= {number for line in figure.data for number in _numbers(line[-1])}
             case (TableView() as table,) if last and _repeats(table, told):
                 at, figure = last
                 last = at, replace(figure, note=joined(filter(None, (figure.note, table.note))) or None)
                 noted = (*found[at].noted, replace(table, title=str(slide.head.striptags())))
                 found[at] = replace(found[at], blocks=(last[1],), noted=noted)
-                if texts := slide.texts + slide.after:
-                    found.append(Slide(slide.topic, escape(slide.topic), texts, ()))
+                if said := slide.texts + slide.after:
+                    found.append(Slide(slide.topic, escape(slide.topic), said, ()))
                 continue
         found.append(slide)
     return found
 
 
-def _repeats(table: TableView, told: set[str]) -> bool:
+def _numbers(text: str) -> set[float]:
+    """Return the numbers in a text, without their signs."""
+    return {float(number.replace(",", "")) for number in _NUMBER.findall(text)}
+
+
+def _repeats(table: TableView, told: set[float]) -> bool:
     """Return whether a table has numbers in all columns but one, all of which are told elsewhere."""
     words = {place for row in table.rows for place, cell in enumerate(row.cells) if not cell.numeric}
     cells = (str(cell.html.striptags()) for row in table.rows for cell in row.cells if cell.numeric)
-    numbers = {number for cell in cells for number in _NUMBER.findall(cell)}
+    numbers = {number for cell in cells for number in _numbers(cell)}
     return len(words) <= 1 and bool(numbers) and numbers <= told
 
 

@@ -169,14 +169,16 @@ def lead_of(texts: Sequence[TextView], width: float) -> tuple[tuple[TextView, ..
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as lines, each of which begins with the fact's name. Return nothing if some facts were
-    observed."""
+    """Return declared facts as paragraphs, each of which begins with the fact's name. If a fact differs, its paragraph
+    has a line for each system. Return nothing if some facts were observed."""
     if facts.observed:
         return []
-    lines = [(line.name, line.declared) for line in facts.groups[0].lines]
-    lines += [(line.name, f"{line.declared} ({group.label})") for group in facts.groups[1:] for line in group.lines]
+    found: dict[str, list[Markup]] = {}
+    for place, group in enumerate(facts.groups):
+        for line in group.lines:
+            found.setdefault(line.name, []).append(escape(f"{group.label}{colon}" * bool(place) + line.declared))
     made = []
-    for name, text in sorted(lines, key=lambda line: [name for name, _ in lines].index(line[0])):
+    for name, texts in found.items():
         term = (Run(f"{name}{colon.rstrip()}", bold=True), Run(" " if colon.endswith(" ") else ""))
-        made.append(Paragraph((*term, *runs_of(escape(text)))))
+        made.append(Paragraph((*term, *runs_of(Markup("<br>").join(texts)))))
     return made
