@@ -22,6 +22,7 @@ from benchbrief.reports.verify_brief import Verification, check_journal, edited_
 from benchbrief.results.runs.kept_files import MadeReports
 from tests.reports import briefs
 from tests.reports import world as w
+from tests.support.longer import longer
 from tests.support.tools import built_tool
 
 ADDRESS = "https://example.com/briefs/quick"
@@ -162,7 +163,7 @@ def test_a_changed_disclosure_is_found_from_either_document(made: Made) -> None:
     assert made.verified("brief-disclosure.html", other_notice).whole is False
 
 
-@pytest.mark.parametrize("suffix", [".pdf", ".html"])
+@pytest.mark.parametrize("suffix", [*longer(".pdf"), ".html"])
 def test_a_disclosure_that_its_brief_does_not_name_is_found(made: Made, tmp_path: Path, suffix: str) -> None:
     for name in ("brief.json", f"brief{suffix}"):
         (tmp_path / name).write_bytes((made.out / name).read_bytes())
