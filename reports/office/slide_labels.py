@@ -153,7 +153,11 @@ def label_ends(made: Any, chart: NativeChart, plot: Plot, area: Area, points: fl
         if place == 0 and any(label.x - plot.area.left < widest for label in labels):
             found = place_labels(labels, points, _box(plot.area), [*drawn.values()], _OVER_AND_UNDER)
             sides = [
-                None if own and covers_line(label, own, points, drawn.values()) else own
+                own
+                if own
+                and label.y + own.dy + points / 2 < plot.area.bottom
+                and not covers_line(label, own, points, drawn.values())
+                else None
                 for label, own in zip(labels, found, strict=True)
             ]
             shifts = [0.0] * len(labels)

@@ -57,7 +57,7 @@ class Drawn:
 def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, float]:
     """Return the shares of their heights, `least` or more, at which the figures of a document fill its pages best."""
     page = document.sections[0]
-    whole = Emu(page.page_height - page.top_margin - page.bottom_margin).pt
+    whole: float = Emu(page.page_height - page.top_margin - page.bottom_margin).pt
     width = Emu(page.page_width - page.left_margin - page.right_margin).pt
     pieces = list(_Contents(document, {each.paragraph._p: each for each in drawn}).pieces(width))
     names = [each.name for each in drawn]
