@@ -111,17 +111,18 @@ _TABLE = (
     "sources", "title", "title_html", "unit",
 )  # fmt: skip
 _FIGURE = (
-    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id", "is_rigid", "key",
-    "kind", "marks", "native", "note", "notes", "number", "paper_svg", "points", "redrawn", "row", "sources", "svg",
-    "title", "title_html", "undrawn", "wide", "width",
+    "alt", "cells", "claim", "claim_pt", "csv", "csv_link", "data", "data_head", "for_phone", "head_pt", "id",
+    "is_rigid", "key", "kind", "marks", "native", "note", "notes", "number", "paper_svg", "points", "redrawn", "row",
+    "sources", "svg", "title", "title_html", "undrawn", "wide", "width",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "report": (
-        "author", "blocks", "cells", "claims", "columns", "companion", "date", "disclosed", "further_limits", "gaps",
-        "grave_limits", "imported", "internal", "keywords", "language", "legal", "legal_notes", "limit_count", "limits",
-        "limits_line", "made", "method", "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat",
-        "run_id", "side_file", "simulated", "stated", "stated_limits", "subtitle", "subtitle_html", "title",
-        "title_html", "title_notes", "version",
+        "author", "blocks", "cells", "claims", "columns", "companion", "date", "disclosed", "every_limit",
+        "every_limits_line", "further_count", "further_limits", "gaps", "grave_limits", "imported", "internal",
+        "keywords", "language", "legal", "legal_notes", "limit_count", "limits", "limits_line", "made", "method",
+        "notices", "numbers", "one_page", "origin", "profile", "provenance", "repeat", "run_id", "side_file",
+        "simulated", "stated", "stated_limits", "subtitle", "subtitle_html", "title", "title_html", "title_notes",
+        "version",
     ),
     "house": ("cover", "css", "logo", "logo_file", "look", "paper", "parts"),
     "notice": (
@@ -139,7 +140,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "section": ("anchor", "blocks", "kind", "level", "title", "title_html"),
     "text": ("html", "id", "kind", "leads", "notes", "number"),
-    "headline": ("beside", "kind", "notes", "numbers", "points"),
+    "headline": ("beside", "kind", "notes", "numbers", "points", "wraps"),
     "callout": (
         "card_pt", "cards", "column", "html", "kind", "marks", "note", "notes", "sources", "table", "title",
         "title_html",

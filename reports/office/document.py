@@ -286,9 +286,9 @@ class _Writer:
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
-        whole = len(chapter.said) <= _KEPT_ROWS
-        said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
         in_column = self.width < self.text_width
+        whole = in_column or len(chapter.said) <= _KEPT_ROWS
+        said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
         if code and in_column:
             self.add_code(self.paragraph("Brief Figure", ()), code)
             said = self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending", leads=whole)

@@ -39,10 +39,10 @@ _SPARE = 6.0
 """The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
 """How far an estimate may be wrong, as a share of a page's height."""
-_ROOMY = 0.36
+_ROOMY = 0.3
 """The blank share of the last page above which the end of the brief is set in larger letters."""
-_LIMIT = 16.0
-"""The height in pixels that a further limit takes, in one of two columns."""
+_LIMIT = 10.0
+"""The height in pixels that a further limit takes at least, in one of two columns."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
@@ -247,7 +247,7 @@ def _fitted(setting: _Setting, again: Callable[[Arrangement], Any], further: int
         if len(fitted.pages) > len(best.atoms) and arrangement is not best.arrangement:
             continue
         fewer = setting.fits and len(fitted.pages) < len(document.pages)
-        if fewer or found.cost < now.cost or best is now:
+        if fewer or found.cost < now.cost or arrangement.ending != "short":
             return fitted, found
     return document, now
 
@@ -284,13 +284,16 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def endings(self, pages: _Pages, further: int) -> Iterator[Arrangement]:
-        """Yield the pages' arrangement, after those with more on the last page if there seems to be room for it."""
+        """Yield the pages' arrangement, after those with more on the last page if there seems to be room for it, or if
+        there may be room in smaller letters."""
         blank, usual = pages.blanks[-1], pages.arrangement
         is_end = any(atom.section == "method" for atom in pages.atoms[-1]) and not self.has_slides
         if is_end and blank > _ROOMY and len(pages.atoms) > 1:
             yield replace(usual, ending="roomy")
-        if is_end and further and blank * self._height(len(pages.atoms) - 1) > _LIMIT * further:
-            yield replace(usual, ending="whole")
+        room = blank * self._height(len(pages.atoms) - 1) / _LIMIT
+        closer = usual.close_set + (room < further)
+        if is_end and further and room > further / 2 and closer <= CLOSEST:
+            yield replace(usual, ending="whole", close_set=closer)
         yield usual
 
     def chosen(self, *, close_set: int = 0) -> _Pages:
