@@ -27,8 +27,9 @@ _LED, _SHARED = 0.55, 0.9
 several texts together."""
 _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
 """The largest share of a slide that a text may take if it goes beside the method, without numbers and with some."""
-_BESIDE_CHART, _OF_NOTES = 0.42, 0.1
-"""The largest share of a slide that everything around a chart may take, and the share to leave for a table's notes."""
+_BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
+"""The largest shares of a slide that everything around a chart, and around several panels, may take, and the share to
+leave for a table's notes."""
 _TITLE_LINES = 2
 """The most lines of a conclusion that becomes a title."""
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -181,10 +182,11 @@ def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
     after = height_of_all(said_in(slide.after), area.width, points)
     match slide.blocks:
         case (FigureView() as figure, *tables) if can_draw(figure.native):
+            most = _BESIDE_CHART if len(figure.native) == 1 else _BESIDE_PANELS
             above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
             own = height_of_all(texts_below(figure), area.width, LEAST_PT)
             others = sum(height_of_table(table, area) for table in tables if isinstance(table, TableView))
-            return min(above, LINES_ABOVE * TEXT_PT * 1.3) + after + own + others <= _BESIDE_CHART * area.height
+            return min(above, LINES_ABOVE * TEXT_PT * 1.3) + after + own + others <= most * area.height
         case (TableView() as table,):
             texts = height_of_all(said_in(slide.texts), area.width, READ_PT)
             return texts + after + height_of_table(table, area) + 2 * AIR <= (1 - _OF_NOTES) * area.height
