@@ -32,6 +32,8 @@ _MOST_ENDS, _BESIDE, _APART_BY = 3, 9.0, 1.15
 between two values in multiples of their type size."""
 _MOST_NAMED, _NAME_SHARE = 3, 0.2
 """The most levels that have their names at their ends, and the largest share of a chart's width that a name takes."""
+_CORE = 0.7
+"""The share of a number's size, around its middle, that must not cover a line."""
 _ASIDE, _TOGETHER = 3.0, 40.0
 """The distance by which values that are moved up or down are moved away from the line, and the distance between points
 of several curves below which they share one label."""
@@ -156,7 +158,7 @@ def label_ends(made: Any, chart: NativeChart, plot: Plot, area: Area, points: fl
                 own
                 if own
                 and label.y + own.dy + points / 2 < plot.area.bottom
-                and not covers_line(label, own, points, drawn.values())
+                and not covers_line(label, own, points * _CORE, drawn.values())
                 else None
                 for label, own in zip(labels, found, strict=True)
             ]
