@@ -123,12 +123,15 @@ class DataAt(NamedTuple):
     def of(cls, matrix: Matrix, unit: HardwareUnit, workload: str, levels: Levels, hosts: Mapping[str, Host]) -> DataAt:
         hardware, load = unit.hardware, matrix.load_at(workload, levels)
         database = matrix.databases[matrix.database_key(hardware.key, levels)]
-        on = tuple(machines(hardware.hosts, hosts))
-        given = tuple(host for host in hardware.hosts if hosts[host].asked)
-        place = (on, given, database.engine, database.server, str(database.uri), database.path)
+        place = matrix.data_places.get((hardware.key, id(database)))
+        if place is None:
+            given = tuple(host for host in hardware.hosts if hosts[host].asked)
+            on_hosts = tuple(machines(hardware.hosts, hosts))
+            place = (on_hosts, given, database.engine, database.server, str(database.uri), database.path)
+            matrix.data_places[hardware.key, id(database)] = place
         if not load.existing:
             return cls(place, None)
-        text, _ = _data_parts(matrix, database)
+        on, (text, _) = place[0], _data_parts(matrix, database)
         size = tuple(size_parts(database, load.workload).items())
         return cls(place, (text, on, hardware.prepare, matrix.tool.driver, _shape(load), size))
 

@@ -555,6 +555,11 @@ class Matrix:
         `expand.py`."""
         return {}
 
+    @cached_property
+    def data_places(self) -> dict[tuple[str, int], tuple[object, ...]]:
+        """The place of a database's data on each hardware group, by the database's `id()`, filled in likewise."""
+        return {}
+
     @property
     def levels(self) -> tuple[Levels, ...]:
         """The combinations of levels that the experiment measures. An experiment that varies nothing has one

@@ -238,7 +238,8 @@ class Values:
 
 
 def origin(span: Span) -> plan.Origin:
-    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
+    line, column = span.source.position(span.start)
+    return plan.Origin(file=span.source.name, line=line, column=column)
 
 
 T = TypeVar("T")

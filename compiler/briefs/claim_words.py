@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from benchbrief.model.units import Amount, amount
@@ -871,18 +871,19 @@ def _any_needed() -> re.Pattern[str]:
     return re.compile("|".join(needed))
 
 
-def results_in(text: str) -> list[str]:
-    """Return the results that are typed by hand in a text."""
+@lru_cache(4096)
+def results_in(text: str) -> tuple[str, ...]:
+    """Return the results that are typed by hand in a text. An editor asks for the same texts at each keystroke."""
     lower, at = text.lower(), 0
     if not _any_needed().search(lower):
-        return []
+        return ()
     results = []
     patterns = [_compiled(pattern) for needed, pattern in _RESULTS if re.search(needed, lower)]
     while found := [match for pattern in patterns if (match := pattern.search(text, at))]:
         first = min(found, key=lambda match: match.start())
         results.append(first.group().strip())
         at = first.end()
-    return results
+    return tuple(results)
 
 
 @cache

@@ -957,7 +957,7 @@ def _is_value(hole: ast.Hole) -> bool:
 def typed_results(typer: Typer, string: ast.String) -> list[str]:
     """Return the results that are typed by hand in the plain parts of a text. Numbers in the spec's labels, facts and
     parameters do not count, nor do numbers that the spec sets or expects."""
-    results = []
+    results: list[str] = []
     for at, part in enumerate(string.parts):
         if isinstance(part, str):
             results += words.results_in(ELLIPSIS + part if at else part)

@@ -33,7 +33,8 @@ def rank(dim: Dimension) -> float:
 
 def in_order(dims: Iterable[Dimension]) -> Dims:
     """Return each dimension once, in the order of results, with factors in the given order."""
-    return tuple(sorted(dict.fromkeys(dims), key=rank))
+    found = tuple(dict.fromkeys(dims))
+    return found if len(found) < 2 else tuple(sorted(found, key=rank))
 
 
 class _Leaf:
@@ -167,6 +168,10 @@ class OperationTerm(_Whole):
     def dims(self) -> Dims:
         return in_order(dim for operand in self.operands for dim in operand.dims)
 
+    @cached_property
+    def offers(self) -> frozenset[Dimension]:
+        return frozenset().union(*map(offers, self.operands))
+
 
 @dataclass(frozen=True)
 class SteadyTerm(_Whole):
@@ -287,7 +292,7 @@ def offers(term: Term) -> frozenset[Dimension]:
         case FactTerm() | AxisValue():
             return frozenset(term.dims)
         case OperationTerm():
-            return frozenset().union(*(offers(operand) for operand in term.operands))
+            return term.offers
         case SteadyTerm():
             return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
         case Reduction():
