@@ -70,7 +70,7 @@ def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, 
         blanks = [1 - _used(page, dict.fromkeys(names, share)) / whole for page in pages]
         inner = sum(max(0.0, blank - _SEEN) for blank in blanks[:-1])
         end = max(0.0, _ENOUGH - 1 + blanks[-1])
-        return _PAGE_COST * len(pages) + _BLANK_COST * inner + _END_COST * end + abs(share - 1)
+        return float(_PAGE_COST * len(pages) + _BLANK_COST * inner + _END_COST * end + abs(share - 1))
 
     best = min((share for share in _SHARES if share >= least), key=cost)
     shares = dict.fromkeys(names, best)
