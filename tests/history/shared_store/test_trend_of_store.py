@@ -79,7 +79,8 @@ def test_the_trend_of_a_store_is_that_of_the_folder_and_only_new_runs_are_fetche
     assert changes == ["night-0004"]
 
 
-@pytest.mark.parametrize("kind", [pytest.param("moto", marks=pytest.mark.long), "gofakes3"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["moto", "gofakes3"])
 def test_a_store_that_is_away_is_an_error_and_what_was_read_stays(
     kind: str, runs: Path, servers: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
