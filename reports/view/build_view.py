@@ -175,15 +175,15 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def tell_cautions_of(self, figure: p.FigureElement) -> list[str]:
-        """Add footnotes for the values of a figure. Return the cautions on only some of the points along its axis, each
-        with these points."""
+        """Add footnotes for the values of a figure. If only some points on its axis missed their offered load, return
+        this caution with these points instead."""
         words, places = self._results.words, dict[str, dict[str, None]]()
         for dim, query in ((series.x_dim or "", query) for series in figure.series for query in series.drawn):
             keys = [key for key in figure.keys.get(dim, ()) if self._results.at(query, **{dim: key.value}) is not None]
             at = {key.label: {*self.cautions.at(query, **{dim: key.value})} for key in keys}
             self.numbered(self.cautions.of(query))
             for text in self.cautions.at(query):
-                found = [label for label, its in at.items() if text in its]
+                found = [label for label, its in at.items() if text in its] if text == words["c_short"] else []
                 places.setdefault(text, {}).update(dict.fromkeys(found if 0 < len(found) < len(keys) else [""]))
         self.numbered(text for text, labels in places.items() if "" in labels)
         return [
