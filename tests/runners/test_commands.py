@@ -44,7 +44,7 @@ def run_in_shell(text: str) -> bytes:
     return subprocess.run(["sh"], input=text.encode(), capture_output=True, check=True).stdout
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(words=st.lists(TEXT, min_size=1, max_size=5), value=TEXT, stdin=TEXT)
 def test_a_shell_gives_a_program_exactly_the_words_environment_and_input_it_was_to_have(words, value, stdin) -> None:  # type: ignore[no-untyped-def]  # hypothesis gives them
     program = """if True:
