@@ -235,8 +235,8 @@ def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str |
 
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
-    """Return the experiments in the order of the spec, except that each comes after those that it waits for. Also
-    return the experiments that wait in circles, which are reported."""
+    """Return the experiments in the order of the spec, except that an experiment that waits for others comes after
+    them. Also return the experiments that wait for each other in a cycle. Each cycle is reported as a mistake."""
     order: dict[str, None] = {}
     circles: set[str] = set()
     for root in by_name:
@@ -262,7 +262,7 @@ def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str],
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
-    """Return the first place in the text where an experiment of a circle waits for another."""
+    """Return the first place in the spec where an experiment of a cycle waits for another experiment of the cycle."""
     spans = [
         knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
     ]

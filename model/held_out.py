@@ -43,8 +43,8 @@ def number_digest(claim: Claim) -> str:
 
 
 def claims_held_out(claims: Iterable[Claim]) -> dict[str, Claim]:
-    """For each claim's name, return the claim whose held-out repeats it uses. This is the first claim about the same
-    number."""
+    """Map each claim's name to the claim whose held-out repeats it uses. This is the first claim about the same number
+    with equally many held-out repeats."""
     first: dict[tuple[str, int], Claim] = {}
     return {
         claim.name: first.setdefault((number_of(claim), claim.held_out.times), claim)

@@ -289,7 +289,8 @@ def _as_times(verdict: ClaimVerdict) -> float | None:
 
 
 def _beside(verdict: ClaimVerdict, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the base that a claim is compared with, and further information about the comparison."""
+    """Yield remarks about a claim's comparison: the base, differences in hardware and settings, the rules that apply to
+    the claim, and its source."""
     claim = verdict.claim
     if claim.base:
         yield words["sheet_against"].format(base=base_text(claim, words))

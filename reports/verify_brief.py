@@ -996,8 +996,8 @@ class _Check:
         return number.letters if number.letters in now else now[0]
 
     def _doubt_now(self, number: NumberEntry, query: QueryEntry, high: QueryEntry | None) -> Doubt:
-        """Return the present doubt about a number. If its file is an early one, or if its query failed, return the
-        doubt recorded in the file."""
+        """Return the doubt about a number according to the current results. If the file was made by an early version,
+        or if the number's query failed, return the doubt recorded in the file."""
         if number.bound is None or self._failed(query, high):
             return number.doubt
         known = [self._known.get(identity(each.query), each.query) for each in (query, high) if each]

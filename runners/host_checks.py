@@ -155,7 +155,7 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield findings about the host's present load, for the user to judge."""
+    """Yield findings about the host's current load, for the user to judge."""
     at = hosts[host_id]
     try:
         busy = other_load(at, os.getpid() if is_on_controller(at.host) else None)

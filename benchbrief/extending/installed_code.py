@@ -1,5 +1,5 @@
-"""Inspects the code of an installed extension: whether it has the methods that are called, and what it imports from
-benchbrief."""
+"""Inspects the code of an installed extension. Checks that it has the methods that benchbrief calls, and finds what it
+imports from benchbrief."""
 
 from __future__ import annotations
 

@@ -229,7 +229,8 @@ class Documents:
         return Snapshot(self, dict(self.open))
 
     def with_users(self, files: Iterable[Parsed]) -> Documents:
-        """Return the documents. Each closed spec in the folders counts as open if it uses one of the files."""
+        """Return the documents, with more specs treated as open: all specs in the folders that use one of the given
+        files."""
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}

@@ -416,8 +416,11 @@ LEFT = _before(
 
 
 def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:
-    """Return the patterns of a direction. The verb nearest to `by` counts. `nouns` come before `of`; the verbs and the
-    words in `taking` come right before the number."""
+    """Return the patterns that recognize one direction, such as a rise, in the words around a number.
+
+    If several verbs come before `by`, as in "grew and then fell by 10 %", only the nearest one counts. `nouns` come
+    before `of`. `verbs`, and the words in `taking`, may also come right before the number.
+    """
     noun = rf"(?:[\w-]+{_BLANK}){{0,2}}(?:{nouns})"
     is_noun = rf"(?!gain|uplift|improvement|sav)(?:{nouns})\b[^.;,:]{{0,30}}\b(?:is|was)"
     nearest = rf"(?:{verbs})\b(?:(?!\b(?:{_RISING}|{_FALLING})\b)[^.;:])*\b(?:by|to the \w+ of)"

@@ -218,11 +218,12 @@ class Lowered:
 def lower(scope: Scope, memory: LoweredReports | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
     """Lower the spec's metrics, expectations and reports to their form in the plan, and find all mistakes in them.
 
-    Without `planning`, no queries are made, which is quicker, but the same mistakes are found. With the `memory` of the
-    last check, only the mistakes are returned.
+    If `planning` is false, no queries are made. This is quicker and finds the same mistakes. If the `memory` of the
+    last check is given, only the mistakes are returned.
 
-    The metrics of a file without experiments, which other files use, can't be checked. If the spec is not `whole`,
-    mistakes have removed some of its experiments. Then only mistakes that do not depend on experiments are reported.
+    Some files have no experiments and only define metrics for other files. Their metrics can't be checked. If `whole`
+    is false, mistakes have removed some of the spec's experiments. Then only mistakes that do not depend on experiments
+    are reported.
     """
     if not scope.experiments and whole:
         return Lowered()

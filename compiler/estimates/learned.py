@@ -100,9 +100,10 @@ class Keys:
         return digest([how, self.resets])
 
     def reset_amount(self, how: str, planned_s: float) -> float:
-        """Return the amount that determines how long a reset takes, such as the number of records, or 0 if no amount
-        does. For an undo, the amount is `planned_s`: the seconds for which cells insert, as planned without the times
-        of earlier runs.
+        """Return the amount that a reset's time depends on: for a copy, the number of records or bytes; for an undo,
+        `planned_s`; for other resets, 0.
+
+        `planned_s` is the number of seconds for which cells were planned to insert.
         """
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 

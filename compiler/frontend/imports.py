@@ -1,5 +1,5 @@
-"""Reads a spec and the files that it uses, each once. A file is read before those that use it, and circles are
-refused."""
+"""Reads a spec and the files that it uses, each once. A file is read before those that use it, and files that use each
+other in a cycle are refused."""
 
 from __future__ import annotations
 

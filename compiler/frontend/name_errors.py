@@ -1,4 +1,4 @@
-"""Mistakes in names (E02xx), in files and import circles (E06xx), warnings, and extensions that can't be used."""
+"""Mistakes in names (E02xx), in files and import cycles (E06xx), warnings, and extensions that can't be used."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def written_plan(plan: Plan) -> Iterator[bytes]:
 
 
 def _parts(content: bytes, begin: int, end: int) -> Iterator[bytes]:
-    """Yield the cells between two places as JSON arrays with some cells each."""
+    """Yield the cells in `content[begin:end]` in batches, each as a JSON array."""
     while begin < end:
         found = content.find(_BETWEEN, begin + _AT_ONCE, end)
         until = end if found < 0 else found + len(b"\n  }")

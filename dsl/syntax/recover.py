@@ -370,7 +370,7 @@ _KEY = compile_late(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
 
 
 def _equals(text: str, begin: int, end: int) -> int | None:
-    """Return the place of the `=` of the attribute in [begin, end)."""
+    """Return the index of the `=` of the attribute in `text[begin:end]`, or None if there is none."""
     word = _WORD.match(text, begin, end)
     sign = _KEY.match(text, word.end(), end) if word else None
     return sign.end() - 1 if sign else None

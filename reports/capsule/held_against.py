@@ -178,8 +178,8 @@ def _why_unlike(about: Capsule, plan: Plan, kind: str, differences: Sequence[Dif
 
 
 def other_machine(before: Sequence[FactRow], observed: Mapping[str, Mapping[str, str]]) -> list[Difference]:
-    """Return how the present machines differ from the machines that a brief was measured on. `observed` has the facts
-    of each host."""
+    """Return how the machines that are used now differ from the machines that a brief was measured on. `observed` has
+    the facts of each host."""
     kinds = {name for _, _, _, name, _, _ in before}
 
     def of(rows: Sequence[FactRow]) -> dict[str, dict[str, None]]:

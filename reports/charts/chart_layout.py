@@ -513,7 +513,7 @@ def _fitting(word: str, width: float) -> list[str]:
     """Split a word that is wider than a line. It is split after a `-`, `_`, `/` or `.` if possible, and otherwise with
     a hyphen.
 
-    After three parts, the rest stays whole, because a heading has at most three lines.
+    After three splits, the rest stays whole, because a heading has at most three lines.
     """
     found: list[str] = []
     while len(found) < 3 and text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):

@@ -188,8 +188,10 @@ def lower_drawing(
     gaps: Gaps,
     least: Margins = NO_MARGINS,
 ) -> Callable[[float], str]:
-    """Return a function that redraws the charts at a share of their height, with texts at their present size, and only
-    once at each height. If that fails, or if the drawing is rigid, the function returns the present drawing."""
+    """Return a function that redraws the charts at a share of their height, with texts of unchanged size. It draws each
+    height only once. If that fails, or if a rigid drawing would become lower, the function returns the drawing as it
+    is.
+    """
     written = locale()
 
     @cache

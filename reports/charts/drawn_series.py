@@ -228,7 +228,7 @@ def bounded(text: str, point: ChartPoint | Detail, words: Words) -> str:
 
 
 def text_of(point: ChartPoint, drawn: DrawnSeries, words: Words) -> str:
-    """Return a point's text with its unit."""
+    """Return a point's text with its unit. A value that is a bound is written as one, such as `≥ 2.0`."""
     if point.bound and point.y is not None:
         return bounded(drawn.written(point.y), point, words)
     return with_unit(point.text, drawn.unit)

@@ -50,8 +50,10 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class MeasurementLine:
-    """A ramp on one hardware with one workload: its measured points, its runs and its raw outputs. `hardware` is the
-    hardware's label, the names of levels, or both, whichever distinguishes the measurements."""
+    """A series of measurements of one experiment on the same hardware with the same workload: its measured points, its
+    runs and its raw outputs. `hardware` is the label of the hardware, the names of levels, or both, whichever tells the
+    series apart.
+    """
 
     id: str
     name: str

@@ -50,7 +50,8 @@ class Spread(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """A pair of hardware or levels, by label, with the number of tested differences and of those within noise."""
+    """The differences between two hardware groups or levels, with their labels. `tested` is the number of tested
+    differences, and `noise` is how many of them are within noise."""
 
     first: str
     second: str

@@ -590,7 +590,7 @@ class _Writer:
         return self.brief.report.theme.accent or ACCENT
 
     def box(self, ground: str, bar: str = "", pad: float = _BOX_PAD) -> _Cell:
-        """Add a box that is as wide as the text and that no page break divides, and return its cell."""
+        """Add a box as wide as the text, keep it on one page, and return its cell."""
         table = self.grid(1, 1, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         _pad(table, pad)

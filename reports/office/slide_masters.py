@@ -303,7 +303,8 @@ def _as_ours(presentation: Any, family: str, brand: str, accent: str) -> None:
 
 
 def _rectangle(area: Area, colour: str) -> Any:
-    """Return a filled rectangle for a layout. The library can add shapes only to slides."""
+    """Return a filled rectangle for a slide layout, written as XML, because the library can add shapes only to
+    slides."""
     left, top, width, height = (Pt(each) for each in (area.left, area.top, area.width, area.height))
     return parse_xml(
         f"<p:sp {nsdecls('p', 'a')}>"

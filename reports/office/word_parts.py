@@ -123,7 +123,7 @@ def add_picture(paragraph: Paragraph, content: bytes, width: Length, name: str, 
 
 
 def mark(paragraph: Paragraph, name: str) -> None:
-    """Give a place in a document a name for `add_jump`."""
+    """Bookmark a paragraph under a name, so that `add_jump` can link to it."""
     begin, end = element("w:bookmarkStart", id=1, name=name), element("w:bookmarkEnd", id=1)
     properties = paragraph._p.get_or_add_pPr()
     properties.addnext(begin)

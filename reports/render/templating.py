@@ -131,9 +131,10 @@ def as_data_url(svg: str) -> str:
 
 
 def printable(value: Any) -> Any:
-    """Return the text that `{{ value }}` prints: "" for an undefined value, and an object's text for an object.
+    """Return the value that `{{ value }}` prints: "" for an undefined value, the text field of an object, or else the
+    value itself.
 
-    Raises ReportError for a list, and for an object without a text.
+    Raises ReportError for a list, and for an object without a text field.
     """
     if value is None:
         return ""

@@ -121,7 +121,7 @@ _CURRENT: ContextVar[Locale] = ContextVar("locale", default=Locale("en_GB"))  # 
 
 
 def locale() -> Locale:
-    """Return the conventions of the present context. The default is English."""
+    """Return the current context's conventions for numbers. The default is English."""
     return _CURRENT.get()
 
 

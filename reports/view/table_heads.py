@@ -258,8 +258,8 @@ def shared_unit(heads: Sequence[TableHead]) -> str:
 
 
 def head_rows(columns: Sequence[TableHead]) -> tuple[tuple[HeadCell, ...], ...]:
-    """Return the head's rows. A name that neighbours share spans their columns. So does a unit, if all columns below a
-    name share it."""
+    """Return the rows of a table's head. If neighbouring columns share a name, one cell with that name spans them. The
+    topmost of these cells also has the columns' unit, if they all share one."""
     depth = max((len(column.heads) for column in columns), default=0) + 1
     lowered = _units_raised(columns)
     found: list[tuple[HeadCell, ...]] = []

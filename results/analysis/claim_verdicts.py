@@ -221,8 +221,10 @@ def with_digits_of(value: Value, others: Sequence[Value]) -> Value:
 
 
 def _significant(finest: str, ends: Sequence[tuple[float, str]]) -> str:
-    """Return a format by which both ends of a range have equal significant digits, such as 2.26 to 17.6, if equal
-    decimals would give the larger end more than it needs. Otherwise, return the finest of their formats."""
+    """Return the number format for both ends of a range. This is usually `finest`, the format with the most decimals.
+    But if it gave the larger end more digits than needed, return a format with which both ends have equally many
+    significant digits, such as 2.26 to 17.6.
+    """
     formats = [(value, _FORMAT.fullmatch(format_)) for value, format_ in ends]
     known = [
         (magnitude(value), int(found["digits"] or 0), found["before"])
@@ -420,8 +422,8 @@ def _state(claim: Claim, low: float | None, high: float | None, without: State) 
 def _overstated(
     claim: Claim, read: Read, places: Sequence[Mapping[Dimension, DimKey | None]], value: float
 ) -> float | None:
-    """Return how far a highest or lowest value is from the true value of its point on average, as a share of the
-    value."""
+    """Return by how much a highest or lowest value is better than its point's true value on average, as a share of the
+    value. The cause is that the best of several noisy values is chosen. Return None if this can't be computed."""
     if not claim.bound or not claim.repeats or len(places) < 2 or not value:
         return None
     values = [list(at_place(claim.repeats, place, read)) for place in places]

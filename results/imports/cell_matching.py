@@ -159,9 +159,9 @@ class Places:
 
 
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:
-    """Return the cells with the given number of threads. Raises NoPlace.
+    """Return the cells that fit the given number of threads. Raises NoPlace.
 
-    If a search has not found a cell's threads yet, the cell fits any number. If all cells are of this kind, the number
+    A cell fits any number if a search has not found its number of threads yet. If this is true of all cells, the number
     must be given.
     """
     if at.threads is not None:

@@ -471,7 +471,7 @@ class SentenceRow(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A raw output behind the numbers, with its SHA-256 when it was kept. `reason` is its present problem, if there is
+    """A raw output behind the numbers, with its SHA-256 when it was kept. `reason` is its current problem, if there is
     one."""
 
     run_id: str

@@ -243,10 +243,10 @@ def _place(probe: Probe, host_id: str) -> str:
 
 @contextmanager
 def run_probes(attempt: Attempt) -> Iterator[Callable[[], None]]:
-    """Run the cell's probes during the block, and collect their samples afterwards, even if the block raised an error.
+    """Run the cell's probes during the block. Collect their samples afterwards, even if the block raised an error.
 
-    Yields a function that begins to stop the probes while the block continues. In a resumed attempt, the probes already
-    run or have been collected.
+    Yields a function that begins to stop the probes while the block continues. In a resumed attempt, a probe that was
+    started before is not started again.
     """
     running: list[tuple[SamplingJob, RunningJob]] = []
     began = attempt.began("measure") or now()

@@ -99,7 +99,7 @@ def driving_alone(run_dir: Path) -> Iterator[None]:
 
 
 def is_driven(run_dir: Path) -> bool:
-    """Return whether a controller manages the run's jobs at present."""
+    """Return whether a controller currently manages the run's jobs."""
     return is_locked(run_dir / _LOCK)
 
 

@@ -383,7 +383,8 @@ in any thread, even before a run begins. Without module state, all of this code 
 
 
 def hide_throughout(text: str) -> str:
-    """Return a text in which secrets are masked even inside a sentence's own words, as in earlier versions."""
+    """Mask secrets in a whole message, including its fixed wording, as earlier versions did. (`hide` masks only the
+    values that are inserted into a message.)"""
     return KNOWN.hide(text)
 
 

@@ -64,10 +64,10 @@ def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> d
 
 
 def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Return the share of the operations due in the window that were done. Failed operations count as done.
+    """Of the operations that were due in the window, return the share that was done. A failed operation counts as done.
 
-    If the tool does not report how many were due, the number is computed from the rate. For random arrivals, it is
-    lowered by two standard deviations, so that fewer operations are due in only one of 40 runs.
+    If the tool does not report how many operations were due, their number is computed from the rate. For random
+    arrivals, two standard deviations are subtracted from it, so that only one run in 40 has fewer operations due.
     """
     total = measurement.total
     done = total.count + total.errors

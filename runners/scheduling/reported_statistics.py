@@ -23,8 +23,8 @@ _KNOWN = re.compile(r"mean|max|p\d+(\.\d+)?")
 
 
 class AskedStatistics:
-    """The statistics that a plan needs, by cell. They are named `throughput` or, for example, `p99 read` (or `p99` for
-    all operations)."""
+    """The statistics that a plan needs, by cell. A statistic's name is `throughput`, or a latency statistic such as
+    `p99 read` (or `p99` for all operations)."""
 
     def __init__(self, plan: Plan) -> None:
         reads = {_key(read): read for query in asked_queries(plan) for read in query.reads or ()}

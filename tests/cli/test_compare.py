@@ -42,7 +42,8 @@ expect "Fast enough" throughput > 10 ops/s
 
 @dataclass(frozen=True)
 class World:
-    """Simulated runs of one spec. Each is named by how it differs. In `other`, the old hardware has more cores."""
+    """Simulated runs of one spec. Each run is named after the way it differs from the others. In the run `other`, the
+    old hardware has more cores."""
 
     bench: Bench
     runs: dict[str, str]

@@ -63,7 +63,7 @@ def write_rows(path: Path, rows: Sequence[SeriesRow]) -> None:
 
 @dataclass
 class Runs:
-    """A source of runs. `read` are the runs that were fetched, in order."""
+    """A source of runs for tests. `read` has the names of the runs that have been fetched, in order."""
 
     rows: list[SeriesRow]
     name: str = "tests"

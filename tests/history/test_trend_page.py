@@ -1,4 +1,5 @@
-"""Tests the page of a trend in a browser: axe's findings, its width on a phone, and what can't get into it."""
+"""Tests a trend's page in a browser: axe finds no accessibility problems, the page fits a phone's screen, and hostile
+texts can't inject scripts or images into it."""
 
 from __future__ import annotations
 

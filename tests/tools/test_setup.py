@@ -100,7 +100,7 @@ def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> Non
 
 
 def test_a_second_call_ends_at_once() -> None:
-    """The test uses the present clone, where the set-up has already run."""
+    """The test uses the clone that it runs in, where the set-up has already run."""
     if not (REPOSITORY / ".venv/.setup").exists():
         pytest.skip("this environment was not made by tools/setup.sh")
     assert setup(REPOSITORY, "python").returncode == 0

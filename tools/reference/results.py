@@ -32,7 +32,8 @@ def page() -> str:
 
 
 def _views() -> Iterator[tuple[str, str]]:
-    """Yield each view with its description, from the docstring of the module of views."""
+    """Yield the name and the description of each view. Both are read from the docstring of the module
+    `measure_views`."""
     for name, told in _VIEW.findall(measure_views.__doc__ or ""):
         yield code(name), " ".join(told.split())
 

@@ -1,11 +1,11 @@
-"""Parse the output of go-ycsb (v1.0): cumulative rows at intervals, and the final rows after `Run finished`.
+"""Parses the output of go-ycsb (v1.0): cumulative rows at intervals, and the final rows after `Run finished`.
 
     READ   - Takes(s): 3.0, Count: 26834, OPS: 8995.2, Avg(us): 292, ..., 99th(us): 3115, 99.9th(us): 6527, ...
     READ_ERROR - Takes(s): 2.8, Count: 22, ...
     TOTAL  - Takes(s): 3.0, Count: 40267, ...
 
-TOTAL counts successes. READ_MODIFY_WRITE counts operations that READ and UPDATE count again. Rows are in alphabetical
-order.
+TOTAL counts only operations that succeeded. Each READ_MODIFY_WRITE is also counted as a READ and as an UPDATE. Rows are
+in alphabetical order.
 """
 
 from __future__ import annotations

@@ -104,7 +104,8 @@ class Openload:
         return self.running(context)
 
     def running(self, context: CellContext) -> Flags:
-        """Return the flags that name the target for a run. Raises PlanRefused."""
+        """Return the flags that tell openload which server to use during a run. Raises PlanRefused if the endpoint has
+        no URI."""
         if context.endpoint.uri is None:
             raise PlanRefused(say.needs_place(tool="openload", place=say.a_server()), say.hint_uri_of())
         return self.target(context)

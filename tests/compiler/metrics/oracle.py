@@ -254,7 +254,7 @@ class Oracle:
         return self.fixed(expr.base, self.fix(expr, at)) if isinstance(expr, ast.Index) else at
 
     def agreed(self, expr: ast.Expr) -> At:
-        """Return the keys to which all measures in an expression are fixed."""
+        """Return the keys that all measures in an expression are fixed at, by dimension."""
         if isinstance(expr, ast.Binary):
             left, right = self.agreed(expr.left), self.agreed(expr.right)
             one_sided = {

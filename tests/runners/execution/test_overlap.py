@@ -73,7 +73,7 @@ def assert_whole(bench: Bench) -> None:
 
 
 def beside(bench: Bench) -> set[tuple[str, str]]:
-    """Return each load that ran while a cell was measured, with that cell."""
+    """Return pairs of a load and a cell that was measured while the load ran."""
     loads, measured = spans(bench, "load"), spans(bench, "measure")
     return {(load, cell) for load in loads for cell in measured if overlapping(loads[load], measured[cell]) > 0}
 
