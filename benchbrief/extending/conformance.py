@@ -152,7 +152,8 @@ class Subject:
         """Return what this machine lacks for a folder's spec, in the words of `bench doctor`, or ""."""
         with suppress(ValueError):
             found = json.loads(self.bench(folder, "doctor", "brief.bench", "--json").stdout)
-            lacking = (each for each in found if each["ours"] and each["needed"] and not each["ok"])
+            tools = found if isinstance(found, list) else []  # an error is no list
+            lacking = (each for each in tools if each["ours"] and each["needed"] and not each["ok"])
             return "; ".join(f"{each['detail']}: {each['hint']}" for each in lacking)
         return ""
 
