@@ -12,7 +12,6 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 import docx
-from docx.enum.section import WD_SECTION
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.table import WD_TABLE_ALIGNMENT
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_TAB_ALIGNMENT
@@ -96,8 +95,6 @@ _TAG_PAD = "\N{NO-BREAK SPACE}"
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
 """The space within a box, the size of the code that leads to the disclosure, and roughly the share of the code that is
 its margin."""
-_COLUMN_GAP = 24.0
-"""The space between the method and the limits."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 
@@ -203,40 +200,25 @@ class _Writer:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         code = code_of(self.brief, "Word")
         method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
-        with self.columns() if method and limits and not self.brief.template else nullcontext():
-            if method:
-                self.write_chapter(method, b"", last=not limits)
-            if limits:
-                self.write_chapter(limits, code, last=True)
+        both = method and limits and not self.brief.template
+        first, second = map(self.inside, self.halves()) if both else (nullcontext(), nullcontext())
+        if method:
+            with first:
+                self.write_chapter(method, last=not limits)
+        if limits:
+            with second:
+                self.write_chapter(limits, last=True, coded=bool(code))
+            if code:
+                self.write_coded(limits, code)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
         self.draw_figures()
 
-    @contextmanager
-    def columns(self) -> Iterator[None]:
-        """Write in two columns, of which the second begins with the second heading."""
-        self.end_section()
-        before = len(self.document.paragraphs)
-        self.width = Emu((self.text_width - Pt(_COLUMN_GAP)) // 2)
-        yield
-        first, second = (each for each in self.document.paragraphs[before:] if each.style.name.startswith("Heading"))
-        end = _thin(second.insert_paragraph_before(style="Brief Figure"), 0.0)
-        end._p.append(_column_break())  # within the heading, LibreOffice would break below it
-        for each in (first, second):
-            each.paragraph_format.space_before = Pt(0)
-        columns = self.end_section().find(qn("w:cols"))
-        for name, value in (("num", 2), ("space", int(_COLUMN_GAP * 20))):
-            columns.set(qn(f"w:{name}"), str(value))
-        self.width = self.text_width
-
-    def end_section(self) -> Any:
-        """End a part of the document that has columns of its own, and return its properties."""
-        following = self.document.add_section(WD_SECTION.CONTINUOUS)
-        following.different_first_page_header_footer = False  # or Word leaves out the header there, too
-        carrier = self.document.element.body.xpath("./w:p[w:pPr/w:sectPr]")[-1]
-        made = Paragraph(carrier, self.document._body)
-        made.style = self.document.styles["Brief Figure"]
-        _thin(made, 8.0)
-        return carrier.pPr.sectPr
+    def halves(self) -> tuple[_Cell, _Cell]:
+        """Add two columns that stay on one page, and return their cells."""
+        table = self.grid(1, 2, lines=False)
+        put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
+        left, right = table.rows[0].cells
+        return left, right
 
     def write_front(self, front: Front) -> None:
         """Write the title and the lines below it, on a band in the brand's colour. With the house's styles, there is no
@@ -279,27 +261,21 @@ class _Writer:
             line = self.paragraph("Brief Limits", (*each.runs[:-1], before))
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
-    def write_chapter(self, chapter: Chapter, code: bytes, *, last: bool) -> None:
-        """Write a part of the ending. The disclosure's `code` is placed beside the text that names the disclosure, or
-        above it in a column. A short part is not divided by the end of a page, and the legal lines stay on the page of
-        the `last` one."""
+    def write_chapter(self, chapter: Chapter, *, last: bool, coded: bool = False) -> None:
+        """Write a part of the ending, without the lines that stand beside the disclosure's code (`coded`). A short part
+        is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
-        in_column = self.width < self.text_width
-        whole = in_column or len(chapter.said) <= _KEPT_ROWS
-        said = self.write_paragraphs(chapter.said_alone if code else chapter.said, "Brief Ending", leads=whole)
-        if code and in_column:
-            self.add_code(self.paragraph("Brief Figure", ()), code)
-            said = self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending", leads=whole)
-        elif code:
-            self.write_coded(chapter, code)
-            said = []
-        if said:
+        in_column = self.cell is not None
+        whole = not in_column and len(chapter.said) <= _KEPT_ROWS
+        said = self.write_paragraphs(chapter.said_alone if coded else chapter.said, "Brief Ending", leads=whole)
+        if said and not coded:
             said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
 
     def write_coded(self, chapter: Chapter, code: bytes) -> None:
         """Write the lines of a part beside the code of the disclosure."""
+        self.gap()
         table = self.grid(1, 2, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         left, right = table.rows[0].cells
@@ -794,12 +770,6 @@ def _thin(paragraph: Any, after: float) -> Any:
     """Make an empty paragraph so thin that nobody sees it, with the space `after` it, and return it."""
     paragraph.paragraph_format.line_spacing, paragraph.paragraph_format.space_after = Pt(1), Pt(after)
     return paragraph
-
-
-def _column_break() -> Any:
-    run = element("w:r")
-    run.append(element("w:br", type="column"))
-    return run
 
 
 def _set_font(style: Any, family: str) -> None:

@@ -127,35 +127,15 @@ class _Contents:
 
     def pieces(self, width: float) -> Iterator[Piece]:
         """Yield the contents in order."""
-        part: list[Any] = []
-        for element in self.document.element.body:
-            part.append(element)
-            section = element if element.tag == qn("w:sectPr") else element.find(f"{qn('w:pPr')}/{qn('w:sectPr')}")
-            if section is not None:
-                yield from self._of_part(part, width, section.find(qn("w:cols")))
-                part = []
-
-    def _of_part(self, part: Sequence[Any], width: float, columns: Any) -> Iterator[Piece]:
-        """Yield the contents of a part. A part in columns is one piece, which is as high as its highest column."""
-        count = 1 if columns is None else int(columns.get(qn("w:num"), 1))
-        gap = 0.0 if columns is None else int(columns.get(qn("w:space"), 0)) / 20
-        room = (width - gap * (count - 1)) / count
-        found: list[list[Piece]] = [[]]
         above = 0.0
-        for element in part:
-            if any(each.get(qn("w:type")) == "column" for each in element.iter(qn("w:br"))):
-                found.append([])
+        for element in self.document.element.body:
             if element.tag == qn("w:p"):
                 paragraph = Paragraph(element, self.document._body)
-                found[-1].append(self._of_paragraph(paragraph, room, above))
+                yield self._of_paragraph(paragraph, width, above)
                 above = _spaces(paragraph)[1]
             elif element.tag == qn("w:tbl"):
-                found[-1] += self._of_rows(Table(element, self.document._body), room)
+                yield from self._of_rows(Table(element, self.document._body), width)
                 above = 0.0
-        if count == 1:
-            yield from found[0]
-        else:
-            yield Piece(max(_used(column, {}) for column in found), False, {})
 
     def _of_paragraph(self, paragraph: Paragraph, width: float, above: float = 0.0) -> Piece:
         """Return a paragraph, with its footnotes. The space `above` it, below another one, counts as its own."""

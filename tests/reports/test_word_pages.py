@@ -77,14 +77,12 @@ def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
     assert not [text for text in said if text.startswith("The code")], "it was not drawn, either"
 
 
-def test_method_and_limits_are_in_columns_and_only_the_first_page_has_no_header() -> None:
-    made = letter()
-    assert [each.text for each in made.paragraphs if each.text.startswith("The code holds")]
-    columns = [each._sectPr.find(qn("w:cols")).get(qn("w:num"), "1") for each in made.sections]
-    assert columns == ["1", "2", "1"]
-    (end,) = (at for at, each in enumerate(made.paragraphs) if each._p.xpath("./w:r/w:br[@w:type='column']"))
-    assert [each.text.strip() for each in made.paragraphs[end : end + 2]] == ["", "Limits"]
-    assert [each.different_first_page_header_footer for each in made.sections] == [True, False, False]
+def test_method_and_limits_are_side_by_side_on_one_page_above_the_code() -> None:
+    *_, ending, code = letter().tables
+    heads = [cell.paragraphs[0].text for cell in ending.rows[0].cells]
+    assert (heads[0].startswith("How it was"), heads[1]) == (True, "Limits")
+    assert all(table._tbl.xpath("./w:tr/w:trPr/w:cantSplit") for table in (ending, code))
+    assert [each.text for each in code.rows[0].cells[1].paragraphs if each.text.startswith("The code holds")]
 
 
 def test_the_background_of_the_tag_is_as_wide_as_its_text() -> None:
