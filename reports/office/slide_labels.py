@@ -215,6 +215,7 @@ def name_levels(made: Any, chart: NativeChart, plot: Plot, area: Area, points: f
         label.font.size, label.position = Pt(points), XL_LABEL_POSITION.RIGHT
         label.font.color.rgb = rgb(darken_for_text(level.colour))
         own = label._dLbl
+        own.find(qn("c:txPr")).bodyPr.set("wrap", "none")
         own.find(qn("c:showVal")).set("val", "0")
         own.find(qn("c:showSerName")).set("val", "1")
         at = level.xs[last] if level.xs else float(last)
