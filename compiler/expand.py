@@ -137,7 +137,7 @@ class DataAt(NamedTuple):
 
 
 def _resets(uses: Sequence[_Use]) -> tuple[int, int]:
-    """Return how many loads and how many other resets the uses need on one hardware group if each use has two cells."""
+    """Return how many loads, and how many other resets, the uses need on a hardware group if each use has two cells."""
     states, count, others = DataStates(), 0, 0
     for use in (each for each in uses for _ in range(2)):
         if not use.load.existing:
@@ -324,7 +324,8 @@ class _Block:
     locks: tuple[str, ...]
     shares: tuple[str, ...]
     turn: str
-    """A name that is shared by cells that are measured one at a time while others may load, or "" for other cells."""
+    """The name of a turn, or "" for cells without one. Of the cells with the same turn, one is measured at a time,
+    while others may load."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps of a cell, which depend on whether it starts its server and on how it gets its data."""
 
@@ -395,7 +396,7 @@ class _Block:
 
     @cached_property
     def _first(self) -> Cell:
-        """The cell from which all cells of the block are copied, so that shared parts are validated once."""
+        """The cell that all cells of the block are copied from, so that shared parts are validated once."""
         e, client = self.matrix.experiment, self.matrix.clients.get(self.unit.hardware.key)
         return Cell(
             id="",
@@ -565,9 +566,9 @@ def _whole(seconds: float) -> float:
 def dataset_of(
     hardware: Hardware, database: Database, load: ReadWorkload, matrix: Matrix, hosts: Mapping[str, Host]
 ) -> Dataset | None:
-    """Return the data set that a load leaves behind, or None for a workload that needs no data set.
+    """Return the data set that a load leaves behind, or None for a workload without one.
 
-    It has the properties that the spec decides. `Equipment.with_data_set` adds those that only the hosts know.
+    It has the properties that the spec determines. `Equipment.with_data_set` adds those that only the hosts know.
     """
     if not load.existing:
         return None

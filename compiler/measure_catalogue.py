@@ -16,7 +16,7 @@ from benchbrief.model.units import parse_unit
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
-"""Dimensions whose keys are known only from samples, so that a missing key is not a missing result."""
+"""Dimensions whose keys are known only from samples. If a key of these is missing, no result is missing."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
 """Dimensions whose keys are words, in the order of look-up for a bare word."""

@@ -425,7 +425,7 @@ def _word(entry: Entry, key: str) -> str:
 
 
 def warn_of_power(found: Declarations, matrices: tuple[Matrix, ...], profile: str | None, findings: Findings) -> None:
-    """Warn of meters that nothing reads, and of hosts for which the profile names no meter."""
+    """Warn of meters that nothing reads, and of hosts whose meter is missing from the profile."""
     taken = {unit.hardware.group: None for m in matrices if "power" in m.asked for unit in m.units if unit.meter_taken}
     behind = meters_left_behind(found, profile, tuple(taken)) if profile else None
     if behind:

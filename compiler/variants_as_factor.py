@@ -27,7 +27,8 @@ _BUNDLE = "tuning"
 
 @dataclass(frozen=True)
 class _Setup:
-    """Hardware whose `variants` declare only `settings`, which are facts that fill whole options of a database."""
+    """Hardware whose `variants` declare nothing but `settings`. These are facts, and each of them is the whole value of
+    a database's option."""
 
     hardware: ast.Block
     name: str

@@ -80,8 +80,7 @@ def _likely(data: bytes) -> str:
 
 
 def neighbour(path: Path) -> str | None:
-    """Return the path of an existing file or folder whose name is similar to that of a missing one, or None if there is
-    none."""
+    """Return the existing path that is most similar to a missing one, or None if no path is similar."""
     try:
         folder = next(above for above in path.parents if above.is_dir())
         missing, *rest = path.relative_to(folder).parts

@@ -223,8 +223,8 @@ def _is_same(key: object, text: str) -> bool:
 
 
 def _leave_out_impossible(table: SeriesTable, now: datetime) -> list[tuple[str, int]]:
-    """Leave out runs with an impossible time, because they would appear at the wrong place. Return each of them with
-    its time."""
+    """Leave out runs with an impossible time, because they would be sorted wrongly. Return each of them with its
+    time."""
     ask = table.connection.execute
     bounds = [_moment(FIRST), _moment(now + _AHEAD)]
     wrong = ask(
@@ -345,7 +345,7 @@ def _series(table: SeriesTable, across: Sequence[str]) -> tuple[HistorySeries, .
 
 def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySeries, ...]:
     """Sort series by spec, quantity and point. Levels of a factor are in the order of the spec, numbers in ascending
-    order, and other words in alphabetical order. Each series comes with its place in its last run."""
+    order, and other words in alphabetical order. Each series comes with its position in its last run."""
     levels: dict[tuple[str, str, str, str | float], float] = {}
     for _, each in sorted(series, key=itemgetter(0)):
         for dim in each.point.keys() - set(DIMENSIONS):

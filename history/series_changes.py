@@ -28,7 +28,7 @@ _HEAD = "# What people say of changes in the results: accept, bug or noise. `ben
 
 
 class ChangeVerdict(BaseModel):
-    """A verdict on the change that begins at the run `run`, for all points that have the keys in `at`."""
+    """A verdict on the change that begins at the run `run`. It applies to all points with the keys in `at`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

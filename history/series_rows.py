@@ -176,7 +176,7 @@ class SeriesRow(NamedTuple):
     by_ratio: bool = False
     """Whether comparisons test the logarithms of the value's repeats."""
     place: int = 0
-    """The place of the point among all points of the run, in the order of the spec."""
+    """The position of the point among all points of the run, in the order of the spec."""
     also: str = ""
     """Other claims that state the same number as this claim, such as those in other languages (claim.gain_ja),
     separated by blanks."""

@@ -117,7 +117,7 @@ def strictest_level(plan: Plan) -> float:
 
 
 def budgeted_cells(plan: Plan, query: Query) -> Iterator[Cell]:
-    """Yield the cells that a query reads and that belong to experiments with a budget."""
+    """Yield the cells of a query that belong to experiments with a budget."""
     budgeted = {name for name, each in plan.experiments.items() if is_budgeted(plan, each)}
     if budgeted:
         yield from (cell for cell in cells_read(plan, query) if cell.experiment in budgeted)

@@ -50,8 +50,8 @@ def is_restored(reset: Reset) -> bool:
 
 
 AFTER_WRITES: tuple[Reset, ...] = ("snapshot", "links")
-"""The resets that restore the data only after a cell that writes. All other resets also empty caches, or have effects
-that only the user knows."""
+"""Resets that restore the data only after a cell that writes. All other resets also empty caches, or have effects that
+only the user knows."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "reuse")
 """The resets that every engine supports, since they only need a load."""
@@ -122,7 +122,7 @@ class EngineSpec(ExtensionSpec):
     options_label: str = ""
     """The title of the engine's options in the reference, such as "Options of MongoDB connections"."""
     described: Mapping[str, str] = field(default_factory=dict)
-    """The term by which a disclosure describes a database that is neither a server nor a library, by language."""
+    """The disclosure's term for a database that is neither a server nor a library, by language."""
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The names in a brief, by language, for facts that the engine's class reports and the catalogue does not name."""
     default_reset: Reset = "drop_and_load"

@@ -38,7 +38,7 @@ class Frozen(BaseModel):
 
 
 class JournalPlace(NamedTuple):
-    """The place of a record in a journal: the offset and length of its line in bytes, including the line break."""
+    """The position of a record in a journal: the offset and length of its line in bytes, including the line break."""
 
     path: Path
     at: int

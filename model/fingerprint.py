@@ -67,8 +67,7 @@ def _searched(plan: Plan, knee: Knee) -> Parts:
 
 
 def searched(search: KneeSearch | None, hashes: Sequence[str]) -> Parts:
-    """Return the parts that determine a number that a search has yet to find: the search's criterion, and the cells
-    that it may try."""
+    """Return the parts that determine the result of a search: the criterion, and the cells that the search may try."""
     # An absent value has no part, so that plans from before the attribute existed keep their hashes.
     return {"search": search and search.model_dump(exclude_none=True), "cells": list(hashes)}
 
@@ -114,7 +113,7 @@ def shared_parts(
 
 
 def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
-    """Return the parts of events that can change a result. Labels are left out, and so are the settings by which events
+    """Return the parts of events that can change a result. Leaves out labels, and settings that only affect how events
     are judged afterwards."""
     return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 

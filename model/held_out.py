@@ -36,8 +36,8 @@ def number_of(claim: Claim) -> str:
 
 
 def number_digest(claim: Claim) -> str:
-    """Return a digest by which a journal identifies a number that was measured again. It covers the number, and the
-    points from which its extremes were chosen."""
+    """Return a digest that identifies a held-out number in a journal. It covers the number, and the points from which
+    its extremes were chosen."""
     extremes = [each.points.sql for each in claim.held_out.extremes] if claim.held_out else []
     return hashlib.sha256("\n".join((number_of(claim), *extremes)).encode()).hexdigest()
 

@@ -107,7 +107,7 @@ class Message(str):
 
     @property
     def shape(self) -> Hashable:
-        """A key that is equal for sentences that differ only in their numbers."""
+        """A key that is equal for sentences that have the same words, and differ only in their numbers."""
         return self.code, tuple((name, _shape(value)) for name, value in self.args.items())
 
     def __hash__(self) -> int:

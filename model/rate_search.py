@@ -219,9 +219,9 @@ def _next(rates: Sequence[float], tried: Mapping[float, Tally], rule: SearchRule
 
 
 def agreed(kept: Collection[float], broken: Collection[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate in `kept` that is below all of `broken`, and the lowest rate in `broken` that is above
-    all of `kept`. If there is no such rate, return None in its place. `kept` and `broken` are the rates of runs that
-    kept or broke the promise.
+    """Return two rates: the highest in `kept` that is below all of `broken`, and the lowest in `broken` that is above
+    all of `kept`. A rate is None if there is none. `kept` and `broken` are the rates of runs that kept or broke the
+    promise.
     """
     below = min(broken, default=inf)
     above = max(kept, default=0.0)

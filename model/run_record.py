@@ -1,7 +1,5 @@
-"""The summary of a run's journal: the state of the run and its cells, which each further record updates.
-
-A large fleet's journal does not fit into memory, so only the places of possibly large records are kept.
-"""
+"""The summary of a run's journal: the state of the run and its cells. Each further record updates it. A large fleet's
+journal does not fit into memory, so only the positions of possibly large records are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ TURN = "wait_for_turn"
 measured."""
 
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan | j.MeasuringEnded
-"""Records of an attempt that may be large. Memory holds only their places in the journal."""
+"""Records of an attempt that may be large. Memory holds only their positions in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 """Records of an attempt that show how far it got."""
 
@@ -58,9 +56,9 @@ class Started(NamedTuple):
 class CellHistory:
     """A cell's attempts and verdicts.
 
-    `good` has the hash of each of the cell's definitions by which the cell is good or not needed. `skipped` is the
-    reason why the cell was not needed or, if there was `no_room`, why it was left out. `kept` has the places of each
-    attempt's `Kept` records.
+    `good` has the hashes of the definitions for which the cell is good or not needed. `skipped` is the reason why the
+    cell was not needed or, if there was `no_room`, why it was left out. `kept` has the positions of each attempt's
+    `Kept` records.
     """
 
     started: dict[int, Started] = field(default_factory=dict)
@@ -305,7 +303,7 @@ def merge_facts(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[st
 
 
 NOWHERE = JournalPlace(Path(), 0, 0)
-"""The place of a record that is not in a file."""
+"""The position of a record that is not in a file."""
 
 
 @dataclass(frozen=True)
@@ -411,10 +409,8 @@ class RunRecord:
         return LeftBehind(left, frozenset(self._engines_now), frozenset(self._resumed_now))
 
     def finished(self, plan: Plan) -> set[str]:
-        """Return the plan's cells whose last verdict is good, and those that are not needed.
-
-        A verdict counts only if the cell's definition has not changed since.
-        """
+        """Return the ids of the plan's cells that need no further attempt: cells with a good last verdict, and cells
+        that are not needed. A verdict counts only if the cell's definition has not changed since."""
         return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
 
     def elapsed_s(self, until: float) -> float:

@@ -35,8 +35,8 @@ def note_on_sides(claim: Claim, results: Results) -> str:
 
 
 def differing_hardware(claim: Claim, plan: Plan, words: Words, *, causes: bool = False) -> Iterator[str]:
-    """Yield the declared facts that differ between a claim's hardware and the hardware that it is compared with. With
-    `causes`, leave out the fact that the hardware is named for and facts that cannot affect the result."""
+    """Yield the declared facts that differ between the two sides of a claim's comparison. With `causes`, leave out the
+    fact that the hardware is named for, and facts that cannot affect the result."""
     for pair in _sides(claim, plan):
         for name in dict.fromkeys(name for each in pair for name in each.facts):
             if causes and (name in _NO_CAUSE or any(_is_named_for(each, name) for each in pair)):
@@ -69,8 +69,7 @@ def _apart(name: str, its: str, of_base: str, words: Words) -> Iterator[str]:
 
 
 def differing_settings(claim: Claim, plan: Plan, words: Words) -> Iterator[str]:
-    """Yield the durations and data sizes that differ between a claim's cells and the cells that they are compared
-    with."""
+    """Yield the durations and data sizes that differ between the two sides of a claim's comparison."""
     found: tuple[dict[tuple[str, str], set[float]], ...] = ({}, {})
     unvaried = dict.fromkeys(plan.factors)
     reads = [(read, int(is_base(read, claim))) for read in claim.points.reads or ()]

@@ -325,7 +325,7 @@ def _is_plain(file: NumbersFile, document: Document) -> bool:
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile, document: Document = "brief") -> Iterator[Edited]:
-    """Yield the numbers that differ between a PDF and its file, or that one of the two lacks. `marked` is the PDF's
+    """Yield the numbers that differ between a PDF and its file, or are missing from one of them. `marked` is the PDF's
     marked text, some of it in pieces."""
     plain = _is_plain(file, document)
     rows = {query.id: "" if plain else query.source for query in file.queries}

@@ -125,7 +125,7 @@ _DIGITS = 12
 
 
 def shorten_digests(one: str, other: str) -> tuple[str, str]:
-    """Shorten two digests to a part in which they differ from each other.
+    """Shorten two digests to a part that shows how they differ.
 
     The part is `0123456789ab` if they differ at the beginning, or `…789abcdef012` if they differ later.
     """

@@ -67,7 +67,7 @@ Such a directory is left by a run that had no room for its load.
 _WORTH_A_WORD = 1 << 20
 """The size in bytes from which a directory's contents are mentioned besides the free bytes."""
 _COMPRESSED_AT_MOST = 10
-"""The largest factor by which compression may make a loaded data set smaller."""
+"""How many times smaller compression can make a loaded data set at most."""
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,8 @@ def find_misfit(made: object, seam: type) -> str:
 
 
 def find_misshapen(made: type, seam: type) -> str:
-    """Return which method of a class can't be called as a seam's method of that name, or "" if all of them can."""
+    """Compare a class's methods with those of a seam. Return a sentence on the first method that can't be called in the
+    seam's way, or "" if there is none."""
     for name, method in vars(seam).items():
         found = getattr_static(made, name, None)
         if name[0] != "_" and isfunction(method) and isfunction(found):

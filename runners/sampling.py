@@ -143,7 +143,7 @@ def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
 
 
 def _awk(rules: Mapping[str, Iterable[str]]) -> str:
-    """Return a command that runs awk statements on the files that they are for."""
+    """Return a command that runs each awk statement on its file."""
     program = "\n".join(f'FILENAME == "{path}" {{ {"; ".join(each)} }}' for path, each in rules.items())
     return f"awk {quote(program)} $f </dev/null"
 

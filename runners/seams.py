@@ -213,7 +213,7 @@ class Restores(Protocol):
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows facts which determine the bytes of a data set, in addition to the plan and the load
+    """An engine that knows more facts that determine the bytes of a data set, besides the plan and the load
     generator."""
 
     def shaping(self) -> dict[str, str]:
@@ -463,8 +463,8 @@ class HasStandIn(Protocol):
 
 @runtime_checkable
 class KnowsChanges(Protocol):
-    """An engine that remembers how cells changed a data set. It can therefore keep the data set for cells to which
-    these changes do not matter.
+    """An engine that remembers how cells changed a data set. If these changes do not matter to a cell, the engine can
+    keep the data set for it.
 
     If a cell writes, the data set counts as changed in an unknown way from `begin` until `finish`.
     """
@@ -491,7 +491,7 @@ class KnowsUnchanged(Protocol):
 
 @runtime_checkable
 class CountsWriters(Protocol):
-    """An engine that records beside the data which cells have written to them."""
+    """An engine that records, beside the data, which cells have written to it."""
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
         """Count the cell as a writer, if it writes, just before its load generator starts.

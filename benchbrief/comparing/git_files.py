@@ -94,7 +94,7 @@ class GitFiles:
 
 
 def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Return the commit that a spec is run from, and whether any of its files differs from that commit. Outside of git,
+    """Return the spec's current commit, and whether any of its files has been changed since. Outside of git,
     return {}."""
     folder = spec.resolve().parent
     try:

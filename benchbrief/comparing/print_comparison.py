@@ -47,7 +47,7 @@ class FittedLine(NamedTuple):
 
 
 class FittedTable(NamedTuple):
-    """The lines that fit, and sentences in place of the rows that do not fit."""
+    """The lines of a table that fit the screen, and sentences that replace the other rows."""
 
     lines: tuple[FittedLine, ...]
     notes: tuple[str, ...]

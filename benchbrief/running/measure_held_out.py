@@ -99,8 +99,8 @@ _FolderOf = Callable[[HeldOutBegan], Path]
 
 
 def _to_measure(run_dir: Path, plan: Plan, progress: Progress) -> Iterator[tuple[Claim, HeldOutBegan, _FolderOf]]:
-    """Yield each claim with held-out repeats that are not good yet, with its winner and a function that makes the
-    folder."""
+    """Yield the claims whose held-out repeats still have to be measured, each with its winner and a function that makes
+    its folder."""
     before = read_run(run_dir)
     with fresh_store(run_dir) as store:
         winners = {claim.name: winner_of(claim, reading(store)) for claim in numbers_held_out(plan)}

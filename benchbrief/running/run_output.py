@@ -60,7 +60,7 @@ class EndingOptions(TypedDict):
 
 
 def ending_options(function: F) -> F:
-    """The options that a command which runs cells passes on to `run_and_report`."""
+    """The options of a command that are passed on to `run_and_report`."""
     return with_options(
         function,
         click.option("--no-report", is_flag=True, help="Keep the results, but make no brief."),

@@ -87,7 +87,7 @@ def _end_at_once(progress: Progress, run_dir: Path, underway: Underway | None) -
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, which `bench stop` sends, end the command like Ctrl-C, so that it releases its claims."""
+    """Make SIGTERM end the command like Ctrl-C, so that it releases its claims. `bench stop` sends SIGTERM."""
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, end_request().on_interrupt)

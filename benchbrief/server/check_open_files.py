@@ -68,7 +68,8 @@ class Checked:
         return found
 
     def of(self, uri: str) -> Analysis | None:
-        """Return the file's own analysis, or that of the first spec that uses the file, or None if there is none."""
+        """Return the file's own analysis. If there is none, return the analysis of the first spec that uses the file,
+        or else None."""
         having = [analysis for analysis in self.analyses.values() if any(file.uri == uri for file in analysis.files)]
         return min(having, key=lambda analysis: analysis.files[0].uri != uri, default=None)
 

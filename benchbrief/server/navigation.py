@@ -159,7 +159,7 @@ def highlights(view: View, offset: int) -> list[types.DocumentHighlight]:
 
 
 def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
-    """Return the name at an offset and its place. Raises CannotRename."""
+    """Return the name at an offset, and its range in the file. Raises CannotRename."""
     if view.broken is not None:
         raise CannotRename("a file of this spec has a syntax error; mend it first, so that no use is missed")
     occurrence = view.occurrence(offset)
@@ -175,7 +175,7 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
 
 
 def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceEdit:
-    """Return the edits that rename a symbol at every place that refers to it in these specs. Raises CannotRename."""
+    """Return the edits that rename a symbol everywhere in these specs. Raises CannotRename."""
     occurrence, _ = renamable(view, offset)
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):

@@ -66,7 +66,7 @@ _SHAPES = {
 }
 
 _FIELDS = {"timeout": "timeout_s", "give_up": "give_up_s"}
-"""Maps an argument to the field of `Arrivals` that holds it, for arguments whose field has another name."""
+"""Maps arguments to fields of `Arrivals`. Arguments with the same name as their field are left out."""
 
 _HOLE_S = 10.0
 """The number of seconds without arrivals that counts as a gap in a trace. The trace tool has the same default

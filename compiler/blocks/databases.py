@@ -206,8 +206,8 @@ class EngineOptions:
         }
 
     def check(self, entry: Entry, reader: Reader) -> Entry:
-        """Return the block without options that the tool would refuse or that a database can't set. Report each of
-        those."""
+        """Return the block without the options that the tool would refuse, and without those that a database can't set.
+        Report each removed option."""
         flags = self.flags
         if flags is None:
             return entry
@@ -484,7 +484,7 @@ def _count(call: ast.Call, arguments: Sequence[ast.Argument], name: str, usage: 
 
 
 def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findings: Findings) -> None:
-    """Report a topology that does not fit the number of hosts on which the run starts the server."""
+    """Report a topology that does not fit the number of the server's hosts."""
     problem = ""
     if topology.text in (None, "standalone") and hosts > 1:
         problem = 'one server runs on one host: write `topology = replica_set("rs0")` or `sharded`, or name one host'

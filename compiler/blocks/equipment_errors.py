@@ -157,7 +157,7 @@ class OptionInUri(Again):
 
 
 class UriWord(CompileProblem):
-    """An option that the spec writes under the name that connection strings use."""
+    """An option written in the spec under the name that it has in connection strings."""
 
     code = "E0543"
     says = "`{word}` is the name in a connection string: the option here is `{meant}`"
@@ -329,7 +329,7 @@ class AgedData(CompileProblem):
     written_by: tuple[str, ...]
     cells: tuple[str, ...]
     quick: str = ""
-    """A way to restore the data that is quicker than a load and that the database could declare."""
+    """A reset of the engine that is quicker than a load, or "" if this database can't have one."""
 
     @property
     def write(self) -> str:

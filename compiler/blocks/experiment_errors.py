@@ -485,8 +485,8 @@ class BudgetOfAdaptive(CompileProblem):
 
 
 class NoOverlap(CompileProblem):
-    """An `overlap` between hardware groups that share something whose use would disturb a measurement. `shared` is
-    empty for groups that are joined only through other groups."""
+    """An `overlap` between hardware groups that would disturb each other's measurements, because they share something.
+    `shared` is empty for groups that are joined only through other groups."""
 
     code = "W0508"
     says = "`overlap = {word}` does not hold for {groups}: {why}"
@@ -558,7 +558,8 @@ class NoTimeToEnd(CompileProblem):
 
 
 class NeverSteady(CompileProblem):
-    """A load that never becomes steady, or that ends by another rule. `what` is the cause, and `why` explains it."""
+    """A measurement that should last until the load is steady, although the load never becomes steady or ends by
+    another rule. `what` is the cause, and `why` explains it."""
 
     code = "E0579"
     says = "experiment `{experiment}` is measured until it is steady, and {why}"
@@ -780,7 +781,7 @@ class NotForThisProbe(CompileProblem):
 
 
 class NoProbeOfEngine(CompileProblem):
-    """A probe that queries the database, used with an engine that the probe does not support."""
+    """A probe of the database, used with an engine that the probe does not support."""
 
     code = "E0559"
     says = "the probe `{probe}` can't read {engine}"
@@ -825,8 +826,8 @@ class ShortForProbe(CompileProblem):
 
 
 class ClientsUnfit(CompileProblem):
-    """A list of clients that does not have one client for each hardware group, or whose clients use different tools
-    (`unlike`)."""
+    """A list of clients with a wrong number of clients (there must be one for each hardware group), or with clients
+    that use different tools (`unlike`)."""
 
     code = "E0599"
     says = (

@@ -128,7 +128,7 @@ class _Places:
         self.findings.silence(use.name.span, *(call.span for call in use.calls))
 
     def _setting(self, use: _Use) -> None:
-        """Report a bundle that is used without a setting, or with a setting that it does not have."""
+        """Report a bundle that is used without naming one of its settings, or with a setting that it does not have."""
         factor = self.factors[use.name.text]
         if use.setting is None and factor.is_bundle:
             self.findings.add(wrong.WholeBundle(use.name.span, use.name.text, factor.settings))

@@ -198,7 +198,7 @@ def _find(
 def _find(
     name: str, span: Span, reader: Reader, declared: Mapping[str, DeclaredProbe | None] = MappingProxyType({})
 ) -> ProbeSpec | DeclaredProbe | None:
-    """Return the probe of that name, or the probe that a misspelt name most likely means."""
+    """Return the probe with this name, or with the name that was most likely misspelt."""
     match PROBE_SPECS.find(name):
         case ProbeSpec() as probe:
             return probe

@@ -87,8 +87,8 @@ def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:
 
 
 def _meters(hardware: Hardware) -> Iterable[str]:
-    """Yield the places that the group's meters read, such as an outlet of a power strip. Meters that run on each host
-    are left out, because they are not shared."""
+    """Yield what the group's meters read, such as an outlet of a power strip. Meters that run on each host are left
+    out, because they are not shared."""
     for meter in (each for each in hardware.power if each.on == "controller"):
         parts = meter.parts or ("",) * len(meter.addresses)
         for address, part in zip(meter.addresses, parts, strict=False):

@@ -41,10 +41,8 @@ _PREFIXES = ("var", "param", "params", "vars")
 def wrong_value(
     expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False, texts: bool = False
 ) -> CompileProblem:
-    """Return the problem with a value that lacks the `wanted` form, or that misspells one of `words`.
-
-    With `numbers`, a number is allowed too. With `texts`, a quoted text may take the place of a word.
-    """
+    """Return the problem with a value that does not have the `wanted` form, or that misspells one of `words`. With
+    `numbers`, a number is allowed too. With `texts`, a quoted text is allowed in place of a word."""
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
     if isinstance(name, ast.Name) and did_you_mean(name.text, known):
@@ -525,7 +523,7 @@ class Reader:
         return not bound
 
     def _computed(self, expr: ast.Expr) -> Constant | None:
-        """Return the constant that an expression stands for, or the parameter that it names."""
+        """Return the value of a constant expression, or of the parameter that an expression names."""
         while (name := _named(expr)) in self._params:
             if name in self._constants:
                 return self._constants[name]

@@ -236,10 +236,9 @@ class OtherBase(CompileProblem):
 
 
 class ComputedWithoutClaim(CompileProblem):
-    """A comparison, or an end of a range, that is computed in a place that requires a claim.
-
-    `claim` is the claim to write, or "" if it takes more than a line. `mended` has the place of the text, the new text,
-    and the place for the claim.
+    """A comparison, or an end of a range, that is computed although a claim is required. `claim` is the claim to write,
+    or "" if it takes more than a line. `mended` has the span of the text, the new text, and the offset at which to
+    insert the claim.
     """
 
     code = "W0762"

@@ -180,12 +180,12 @@ BEYOND = _behind(
     "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
     f"{_UNIT}?",
 )
-"""Words that usually only mean that a number was rounded down. Like `MORE_THAN`, they may also promise a lowest value.
-"""
+"""Words for a number that was rounded down, as they are usually meant. Like `MORE_THAN`, they may also promise a lowest
+value."""
 LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
 WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
-"""Words that usually only mean that a number was rounded up. Like `LESS_THAN`, they may also promise a highest value.
-"""
+"""Words for a number that was rounded up, as they are usually meant. Like `LESS_THAN`, they may also promise a highest
+value."""
 
 # --- averages and whole ranges ---
 
@@ -240,7 +240,7 @@ EVERYWHERE = (
     r"|に(?:関係|かかわら|よら|左右され)[なず]"
     "|誰で?もが?|何であれ|(?:どんな|いかなる)(?:とき|時)(?:も|でも)"
 )
-"""Words that say that a number holds at each point."""
+"""Words that promise a number at each point."""
 ALL_OVER = (
     rf"{_TRIED}\b(?:across|over){_BLANK}{_EACH}|\b{_EACH}{_BLANK}(?:{_HAS_IT})\b|(?:\A|[,;:] ){_EACH}[,:]"
     r"|\b(?:every|each|all|any) (?:\w+ )?(?:customers?|users?)\b"
@@ -252,15 +252,14 @@ ALL_OVER = (
     r"|\band\b[^.;:,]{0,30}\balike\b|[軽低小][^。、]{1,4}から[重高大][^。、]{1,4}まで|期待でき|見込め|安定して|約束"
     r"|全域|全範囲|(?:すべて|全て|あらゆる)の?(?:お客様|ユーザー|顧客)"
 )
-"""Words that say that a number holds at each point, unless the sentence calls it the highest: `the most over all
-loads`."""
+"""Words that promise a number at each point, unless the sentence calls it the highest: `the most over all loads`."""
 EXPECTED = _before(
     rf"(?:expects?|(?:counts?|depends?|rel(?:y|ies)|banks?|plans?) (?:up)?on|plan for|promises?|will (?:{_GETS})"
     rf"|maintains?|holds?(?: steady)?(?: at)?"
     rf"|(?:you|everyone|everybody|customers|users) (?:(?:can|will) )?(?:\w+ly )?(?:{_GETS})"
     r"|(?:a )?(?:steady|constant|consistent|reliable|dependable))(?: an? (?:gain|improvement|saving)s? of)?"
 )
-"""Words that, right before a number, say that everyone gets it."""
+"""Words right before a number that promise it to everyone."""
 HIGHEST = (
     r"\b(?:best(?![ -](?:in[ -]class|of[ -]breed|known|selling|rated))|highest|maximum|max|peak|largest|greatest"
     r"|top(?! of)|record|most(?! \w+(?:ed|ern|ent|ive|ful|able|lar)\b)|biggest|up to"
@@ -342,9 +341,10 @@ PER_CENT_OF = _behind(
 SHARE_OF_JA = (
     rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}(?:です|である|でした|に(?:短縮|削減|低減|抑え|収ま|とどま|なり|過ぎ|達|届))"
 )
-"""Words that, behind `〜の` and a percentage, make it the share that remains: `〜の 17 % に短縮`."""
+"""Words that turn a percentage into the share that remains, if `〜の` and the percentage precede them: `〜の 17 %
+に短縮`."""
 LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|抑え|減|低下|縮)"
-"""Words that make a percentage the share that remains whatever precedes it: `17 % に短縮`."""
+"""Words that turn a percentage into the share that remains, whatever precedes it: `17 % に短縮`."""
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that make it a comparison: `2 times the`, `2X as`, `2 倍の`."""
 FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
@@ -412,7 +412,7 @@ SAVING = rf"\b(?:{_FALLING}|{_TAKING})\b[^.;:]*(?<!\bto)(?<!\bto[\s\u00a0])\Z"
 LEFT = _before(
     rf"(?:{_RISING}|{_FALLING}|{_TAKING}|down)\b[^.;:]*?(?<!up )(?<!close )(?<!compared )(?<!relative )\bto{_ENDS}"
 )
-"""Words before a number that make it the part that is left: `cuts it to 17 %`."""
+"""Words before a number that turn it into the part that remains: `cuts it to 17 %`."""
 
 
 def _direction(behind: str, verbs: str, japanese: str, nouns: str, nouns_ja: str, taking: str = "(?!)") -> Direction:

@@ -166,7 +166,8 @@ def _no_difference(typer: Typer, expr: ast.Expr) -> float | None:
 
 
 def _rises(typer: Typer, expr: ast.Expr, base: tuple[_Base, ...]) -> bool | None:
-    """Return whether a value rises with the side that is compared with its base, or None if that can't be told."""
+    """Return whether a comparison's value rises if the side that is not the base gets larger, or None if this can't be
+    told."""
     low, high = (_compared(typer, expr, frozenset(base), by) for by in (1.0, _LARGER))
     return None if low is None or high is None or low == high else low < high
 
@@ -259,8 +260,8 @@ def _computed(operator: str, left: float, right: float) -> float | None:
 
 
 def _extreme(typer: Typer, expr: ast.Expr) -> ast.Call | None:
-    """Return the call that reduces values to the highest or lowest one, if the expression or the metric that it names
-    is such a call."""
+    """Return the call that computes a highest or lowest value. The call may be the expression itself or the definition
+    of the metric that it names. Return None for other expressions."""
     found = _inlined(typer, expr)
     return found if isinstance(found, ast.Call) and found.function.text in _ENDS and found.over else None
 

@@ -113,7 +113,7 @@ def query_of_repeats(typer: Typer, term: Term, unit: Unit, expr: ast.Expr) -> pl
 
 
 def _warn_of_service_latency(typer: Typer, term: Term) -> None:
-    """Warn once for each experiment whose latency at an offered load omits the time that an operation waits for its
+    """Warn once for each experiment that offers a load but whose latency leaves out how long operations wait for their
     turn."""
     asked = {
         key

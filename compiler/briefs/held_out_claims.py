@@ -1,5 +1,5 @@
-"""Finds the held-out repeats of a claim, which measure its winning points again, and the values that are read from
-them."""
+"""Finds the held-out repeats of claims, which measure winning points again, and the values that the claims read from
+these repeats."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def held_out(
 
 
 def held_out_alike(claims: Iterable[plan.Claim]) -> tuple[plan.Claim, ...]:
-    """Give all claims about the same number the largest number of held-out repeats that any of them asks for, so that
-    the number has only one verdict."""
+    """Make all claims about the same number ask for the same number of held-out repeats: the largest that any of them
+    asks for. The number then has only one verdict."""
     found = tuple(claims)
     most: dict[str, plan.HeldOut] = {}
     for claim in found:

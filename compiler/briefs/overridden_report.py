@@ -49,8 +49,8 @@ def overridden(report: ast.Block, override: ast.Block) -> ast.Block:
 
 
 def mistakes_in(override: ast.Block, report: ast.Block, kind: str = "report") -> Iterator[CompileProblem]:
-    """Yield a mistake for each attribute of the override that does not exist in its kind of block, and for each block
-    that is not in the report."""
+    """Yield the mistakes in an override of a report: attributes that do not exist in their kind of block, and blocks
+    that are not in the report."""
     schema = ELEMENTS[kind]
     has = [item for item in report.body if isinstance(item, ast.Block)]
     for item in override.body:

@@ -556,7 +556,8 @@ def _keys_shown(drawn: Sequence[PlannedSeries]) -> Fixed:
 def _color_of_marks(
     typer: Typer, items: Sequence[ast.Expr], place: FixedKeys, drawn: Sequence[PlannedSeries]
 ) -> ast.Name | None:
-    """Return the dimension that colours the series, if every mark has it too, so that each colour has its own mark."""
+    """Return the dimension that colours the series, if each mark also has that dimension. Each colour then has its own
+    mark."""
     typed = [typed_at(typer, item, place) for item in items]
     names = {one.color.text: one.color for one in drawn if one.color}
     return next((name for dim, name in names.items() if all(one and dim in one.term.dims for one in typed)), None)

@@ -109,7 +109,7 @@ def unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Spa
 
 
 def _written(hole: Span, unit: str) -> Span:
-    """Return the place of the unit that is written behind the hole."""
+    """Return the span of the unit that is written behind the hole, or of the hole itself if there is none."""
     start = hole.source.text.find(unit, hole.end, hole.end + len(unit) + _NEAR)
     return hole if start < 0 else Span(hole.source, start, start + len(unit))
 
@@ -162,8 +162,8 @@ def _unit_behind(before: str, follows: str, typed: Typed, format_: str, span: Sp
 
 
 def _other_than_a_share(follows: str, typed: Typed, format_: str, span: Span) -> UnitBehind | None:
-    """Return the mistake if `times` follows a percentage, or if percentage points follow a number that is not in per
-    cent or whose format prints a `%`."""
+    """Return the mistake if `times` follows a percentage. Also return a mistake if percentage points follow a number
+    that is not in per cent, or that is printed with a `%`."""
     in_per_cent = typed.unit.text == "%" or format_.endswith("%")
     if in_per_cent and (times := _TIMES.match(follows)):
         instead = "write `%` after it; for `times`, divide the two in a metric that has no `in %` and no `- 1`"
@@ -337,7 +337,7 @@ def number_terms(typer: Typer, string: ast.String, place: FixedKeys) -> list[Typ
 
 @dataclass(frozen=True)
 class _WithUnit:
-    """A number that is printed with its unit, and the text that remains behind its hole after that unit."""
+    """A number that is printed with its unit, and the rest of the text after it, without that unit."""
 
     value: plan.Value
     rest: str

@@ -148,8 +148,8 @@ _WHOLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "facts": ("facts have no common scale", ("heat", "mark")),
     "published": ("shows the published values as they are", ("heat", "mark", "columns", "column")),
 }
-"""The words that `rows` may have in place of a dimension, each with the attributes that such a table can't have, and
-the reason."""
+"""Words that are allowed as `rows` instead of a dimension. For each, lists the attributes that are not allowed in the
+same table, and the reason."""
 
 
 def table(

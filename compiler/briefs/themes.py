@@ -428,7 +428,7 @@ def _why_no_picture(content: bytes, wanted: str) -> str:
 _OFFICE_PARTS = {"pptx": "ppt/presentation.xml", "docx": "word/document.xml"}
 _MOST_UNPACKED = 10 * MOST_BYTES
 _MACROS = (b"macroEnabled", b"vbaProject")
-"""Words that show, in an office file's list of content types, that the file contains macros."""
+"""Words in the list of an office file's content types that show that the file contains macros."""
 
 
 def why_no_office(content: bytes, key: str) -> str:
@@ -455,8 +455,8 @@ def why_no_office(content: bytes, key: str) -> str:
 
 
 def _outside(relations: bytes) -> list[str]:
-    """Return the targets outside an office file to which the relations of one of its parts refer, except links.
-    Programs fetch such targets when they open the file."""
+    """Return the targets of one part's relations that lie outside the office file, except links. Programs fetch such
+    targets when they open the file."""
     from xml.parsers import expat
 
     found: list[str] = []

@@ -216,9 +216,9 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget that is too short for the declared times of one pass, and warn of a budget that is too short
-    only because of the estimated loads. A spec with very many cells is judged only before its run, to keep the checks
-    in editors fast.
+    """Report budgets that are too short for the declared times of one pass. Warn of budgets that are too short only
+    because of the estimated loads. A spec with very many cells is judged only before its run, to keep the checks in
+    editors fast.
     """
     found = _budgeted(model)
     if not found or unjudged_budgets(model):

@@ -213,7 +213,7 @@ class _Lane:
 
 @dataclass
 class _Timetable:
-    """Simulates the lanes of a plan. Each entry in `_events` is a time, the lane's place in the plan, and the lane's
+    """Simulates the lanes of a plan. Each entry in `_events` is a time, the lane's index in the plan, and the lane's
     next event."""
 
     lanes: Sequence[_Lane]

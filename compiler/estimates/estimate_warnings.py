@@ -55,7 +55,8 @@ def _check_turns(model: Model, findings: Findings) -> None:
 
 
 def _reloading(matrix: Matrix, hosts: Mapping[str, Host]) -> tuple[str, ...]:
-    """Return the factors that have two levels which need different data in the same place, all else being equal."""
+    """Return the factors whose levels make cells load other data into the same storage place, if all other levels stay
+    the same."""
     unit = matrix.units[0]
     found: dict[str, None] = {}
     for workload in matrix.experiment.workloads:

@@ -127,8 +127,8 @@ class TimesSource:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A plan whose steps have the times that they took in earlier runs, with the seconds that rendering takes and the
-    sources of these times."""
+    """A plan whose steps take as long as in earlier runs. Also has the seconds for rendering, and the sources of all
+    these times."""
 
     plan: Plan
     rendering_s: float

@@ -129,7 +129,7 @@ def _as_shared(lane: HardwareLane) -> str:
 
 
 def explain_overlap(plan: Plan, page: Page) -> None:
-    """Add the loads that run while another group is measured, if the spec asks for that."""
+    """If the spec allows an overlap, add the loads that run while another group is measured."""
     found = hidden_loads(plan)
     if not found:
         return

@@ -64,7 +64,7 @@ def measured_for(e: Experiment) -> str:
 
 
 def describe_steadiness(e: Experiment, rule: UntilSteady) -> Iterator[tuple[str, str]]:
-    """Yield the rows of an experiment's table that say when its cells end, and which part of each cell counts."""
+    """Yield rows for the table of an experiment: when its cells end, and which part of each cell counts."""
     offered = e.axis == "target"
     means = "mean throughput and of the mean latency" if offered else "mean throughput"
     of = "each" if offered else "it"

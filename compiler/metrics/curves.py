@@ -117,10 +117,8 @@ def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
 
 
 def with_keys_of(when: Term, operand: Term) -> Term:
-    """Return a condition whose `steady` has the fixed keys that all measures of the operand share.
-
-    In `mean(throughput[eco] over phase, when steady)` the throughput of `eco` has to be steady.
-    """
+    """Fix `steady` in a condition at the keys that all measures of the operand are fixed at. In `mean(throughput[eco]
+    over phase, when steady)` the throughput of `eco` has to be steady."""
     if isinstance(when, OperationTerm):
         return with_parts(when, lambda part: with_keys_of(part, operand))
     if isinstance(when, SteadyTerm):

@@ -294,7 +294,7 @@ def _refused(family: str) -> RefusedExtension | None:
 
 
 def _fact(typer: Typer, word: str) -> Typed | None:
-    """Return a fact that hardware declares, in its declared unit if that is the same for all hardware."""
+    """Return a fact that hardware declares. It has its declared unit, if that is the same for all hardware."""
     if word not in typer.facts:
         typer.facts[word] = _declared(typer, word)
     return typer.facts[word]
@@ -847,8 +847,8 @@ class Typer:
         )
 
     def _declared_unit(self, metric: ast.Metric) -> Unit | None:
-        """Return the unit that the metric declares, or None if it declares none or an unknown one, which is
-        reported."""
+        """Return the unit that the metric declares, or None if it declares none. An unknown unit is reported, and also
+        gives None."""
         if metric.unit is None:
             return None
         try:

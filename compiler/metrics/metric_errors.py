@@ -713,7 +713,7 @@ class NeedsPromise(CompileProblem):
 
 
 class DeclaredNotSampled(CompileProblem):
-    """The name of a measure that no experiment samples, although hardware declares a quantity of that name."""
+    """A measure that no experiment samples. Hardware declares a quantity with the same name."""
 
     code = "W0711"
     says = "`{name}` is the declared number of hardware {hardware:ticked} here: no experiment samples `{name}`"

@@ -16,7 +16,7 @@ from benchbrief.model.points import CURVE
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One workload on one hardware group at one combination of levels in one experiment, with its ramp.
+    """A workload on a hardware group at one combination of levels in an experiment, with its ramp.
 
     `axis` is None if there is no ramp of known points. `unknown` maps each dimension whose point is not known yet to
     the search for it.
@@ -151,7 +151,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def told_apart_by(self) -> tuple[Dimension, ...]:
-        """The dimensions in which the runs differ, and the dimensions that runs always have."""
+        """The dimensions that differ between the runs, and the dimensions that every run has."""
         factors = [name for name, levels in self.factors.items() if levels > 1]
         experiment = ["experiment"] if self.repeat_between_experiments else []
         return ("hardware", "workload", *factors, *self.axes, *experiment)

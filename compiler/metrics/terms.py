@@ -27,7 +27,8 @@ _FACTORS = _RANKS["workload"] + 0.5
 
 
 def rank(dim: Dimension) -> float:
-    """Return the place of a dimension in results. All factors share one place, between `workload` and `threads`."""
+    """Return a dimension's position in the order of the columns of results. All factors share one position, between
+    `workload` and `threads`."""
     return _RANKS.get(dim, _FACTORS)
 
 
@@ -367,7 +368,7 @@ def _joined(tables: Iterable[_Covered]) -> _Covered:
 
 
 def at_unmeasured(term: Term, dim: Dimension, key: DimKey) -> Term:
-    """Return the term at a level that none of its runs has, so that its values are missing."""
+    """Return the term at a level that was never measured, so that its values are missing."""
     if not isinstance(term, Measure):
         return with_parts(term, lambda part: at_unmeasured(part, dim, key))
     return Measure(term.kind, term.runs, term.demanded, (*term.fixed, (dim, key)), term.counted)
@@ -452,7 +453,8 @@ def _kept(term: Term, dims: Collection[Dimension]) -> Term:
 
 
 def offered_keys(term: Term, dim: Dimension) -> tuple[DimKey, ...]:
-    """Return the keys that an index may fix `dim` to, taken from every part that has the dimension."""
+    """Return the keys of `dim` that an index may name. They are collected from all parts of the term with this
+    dimension."""
     if dim not in offers(term):
         return ()
     match term:
@@ -574,8 +576,8 @@ def unit_of(typed: Typed) -> Unit | None:
 
 
 def mention(expr: ast.Expr, measure: str) -> Span:
-    """Return the place where an expression names a measure, or the whole expression if a metric in it names the
-    measure."""
+    """Return the span of a measure's name in an expression, or of the whole expression if the measure is named only
+    inside a metric."""
     match expr:
         case ast.Attr() if dotted(expr) == measure:
             return expr.span

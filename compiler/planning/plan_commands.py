@@ -63,8 +63,8 @@ class Brought:
 
 
 def brought_by(plan: Plan, own: Collection[str] = ()) -> list[Brought]:
-    """Return everything that a plan brings along, each once and in the order of the plan, except hosts that are the
-    reader's `own`."""
+    """Return everything that a plan brings along, each item once and in the order of the plan. The reader's `own` hosts
+    are left out."""
     return list(dict.fromkeys((*_hosts(plan, own), *_all(plan))))
 
 

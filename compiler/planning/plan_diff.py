@@ -160,7 +160,7 @@ def _plain(value: object) -> object:
 
 
 def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
-    """Return the block that a part belongs to, and the part's name in that block. Both are in users' words if
+    """Return the block that a part belongs to, and the part's name in the block. Both are in users' words if
     possible."""
     first, *rest = path
     match first:

@@ -95,7 +95,7 @@ class _Shared:
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
     def of(self, cell: Cell) -> Cell:
-        """Return a cell that is equal to this one and whose values are the shared objects."""
+        """Return the cell, with the shared objects in place of its own equal values."""
         fields = cell.__dict__
         probes = self._probes.setdefault((cell.experiment, cell.hardware), cell.probes)
         if probes == cell.probes:  # all their types are fixed, so that no 1 is taken for true

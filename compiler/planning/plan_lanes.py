@@ -118,7 +118,7 @@ def _bonds(plan: Plan, cell: Cell) -> Iterator[str]:
 
 
 def open_hosts(plan: Plan) -> list[str]:
-    """Return the hosts that are placeholders for nodes which a scheduler will assign."""
+    """Return the placeholders for nodes that a scheduler will assign."""
     used = dict.fromkeys(host for cell in plan.cells for host in cell.locks)
     return [host for host in used if plan.hosts[host].is_open]
 

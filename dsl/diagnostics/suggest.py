@@ -193,7 +193,7 @@ def _distance(a: str, b: str) -> int:
 
 @lru_cache(256)
 def _places(word: str) -> dict[str, int]:
-    """Return the places at which each letter occurs in a word, as bits."""
+    """Return the positions of each letter in a word, as bits."""
     places: dict[str, int] = {}
     for index, char in enumerate(word):
         places[char] = places.get(char, 0) | 1 << index

@@ -37,7 +37,7 @@ class UnreadableSpec(Problem):
 
 
 class NotText(Problem):
-    """A file that is not in UTF-8. `byte` is the first invalid byte, and `offset` is its place in the file, from 0."""
+    """A file that is not in UTF-8. `byte` is the first invalid byte, and `offset` is its offset in the file, from 0."""
 
     code = "E0004"
     says = "the file is not UTF-8 text"

@@ -59,8 +59,8 @@ def tables() -> str:
 
 
 def _in_order(table: Any) -> list[int]:
-    """Return the states in the order in which they are reached, so that the same grammar always gives the
-    same numbers."""
+    """Return the states in the order in which they are reached. The same grammar therefore always gets the same
+    numbers."""
     found = dict.fromkeys(state for _, state in sorted(table.start_states.items()))
     left = list(found)
     for state in left:
@@ -83,8 +83,8 @@ _ASCII = frozenset(map(chr, range(128)))
 
 
 def _firsts(pattern: Iterable[tuple[Any, Any]]) -> tuple[frozenset[str], bool]:
-    """Return the ASCII characters that a text may begin with to match a parsed pattern, or all if that is not clear.
-    Also return whether an empty text matches."""
+    """Return the ASCII characters that can begin a match of a parsed pattern, or all characters if that is not clear.
+    Also return whether the pattern matches an empty text."""
     found: frozenset[str] = frozenset()
     for kind, value in pattern:
         match str(kind):

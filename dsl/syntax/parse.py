@@ -46,9 +46,11 @@ class GrammarRule(TypedDict):
 
 
 class Tables(TypedDict):
-    """The parser's tables. A state is a number. For each state, the tables give the next state for a terminal or a
-    rule, the rule to reduce by for a terminal, and the terminals that may come next, in the order in which they are
-    tried.
+    """The parser's tables. A state is a number. For each state, the tables give:
+
+    - the next state for a terminal or a rule
+    - the rule to reduce by for a terminal
+    - the terminals that may come next, in the order in which they are tried
     """
 
     grammar: int
@@ -93,8 +95,8 @@ class HiddenValues(list[Any]):
 
 
 class _Scanners(dict[tuple[int, str], tuple[tuple[str, Matcher], ...]]):
-    """The terminals that may come next, by state and next character, in the order in which they are tried, each with
-    its pattern. Patterns are compiled at their first use, since a short spec needs only a few."""
+    """The terminals that may come next, by state and next character, in the order in which they are tried. Each comes
+    with its pattern. Patterns are compiled at their first use, since a short spec needs only a few."""
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
@@ -232,7 +234,8 @@ class ParserDriver:
                     return value
 
     def _climbed(self, below: int, rule: str, name: str | None) -> int:
-        """Return the state that is reached from `below` after all rules that only pass on a value of `rule`."""
+        """Return the state that is reached from `below` after a value of `rule`, past all rules that only pass the
+        value on."""
         state = self._shifts[below][rule]
         while (looser := self._climbs[state].get(name)) and state not in self._ends.values():
             state = self._shifts[below][looser]
@@ -302,7 +305,8 @@ def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaratio
 
 
 def readable_until(text: str) -> int:
-    """Return the place where the grammar stops in a text, or a place beyond its end if all of it can be read."""
+    """Return the offset at which the grammar stops in a text, or an offset beyond the end if the whole text can be
+    read."""
     return _stops("file", "", text)
 
 
@@ -321,8 +325,8 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
 
 
 def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
-    """Return the node that is built from a text at `start` of a source. Raises SpecError, or ParserStopped with a place
-    in the text."""
+    """Return the node built from a text that begins at the offset `start` of a source. Raises SpecError, or
+    ParserStopped with an offset in the text."""
     driver, builder = _parser()
     with builder.reading(source, start):
         return driver.parse(text, rule, values)
@@ -362,8 +366,8 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 
 
 def _stops(rule: str, opened: str, text: str) -> int:
-    """Return the place where the grammar stops in a text that follows `opened`. If all of the text can be read, the
-    place is beyond its end."""
+    """Return the offset at which the grammar stops in a text that follows `opened`. If the whole text can be read, the
+    offset is beyond its end."""
     try:
         _grammar().parse(opened + text, rule)
     except ParserStopped as stopped:

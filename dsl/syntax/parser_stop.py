@@ -1,4 +1,4 @@
-"""The place where the parser stopped, and the text around it."""
+"""The point at which the parser stopped, and the text around it."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def comments(source: Source) -> tuple[Span, ...]:
 
 
 def declaration_starts(text: str) -> list[int]:
-    """Return places for cutting the text so that each part probably has one declaration. The first place is 0.
+    """Return offsets that divide the text so that each part probably has one declaration. The first offset is 0.
 
-    The places are those of words at the margin that begin a declaration in the grammar, outside texts and comments. A
-    word inside a bracket counts, too, because the bracket should most likely have been closed before it.
+    A part begins at a word at the margin that begins a declaration in the grammar, outside texts and comments. A word
+    inside a bracket counts, too, because the bracket should most likely have been closed before it.
     """
     pieces = (piece for piece in _DECLARATION.finditer(text) if piece.lastgroup)
     starts = [0, *(piece.start("declaration") for piece in pieces)]
@@ -196,7 +196,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class ParserStop:
-    """The place `at` within [start, end) where the parser stopped, and the terminals `expected` there."""
+    """The offset `at` within [start, end) at which the parser stopped, and the terminals `expected` there."""
 
     source: Source
     start: int
@@ -219,19 +219,19 @@ class ParserStop:
 
     @cached_property
     def before(self) -> tuple[Piece, ...]:
-        """The pieces right before the place, the nearest last, without pieces outside the open bracket."""
+        """The pieces right before the stop, the nearest last. Pieces outside the open bracket are left out."""
         start = self.opener.end if self.opener else self.start
         nearest = deque(PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
         return tuple(self._pieces(nearest))[-_BEFORE:]
 
     @cached_property
     def found(self) -> Piece | None:
-        """The piece at the place, or None at the end."""
+        """The piece at the stop, or None at the end of the text."""
         return next(self._pieces(PIECE.finditer(self.source.text, self.at, self.end)), None)
 
     @property
     def sign(self) -> str:
-        """The sign at the place, or "" if there is no sign."""
+        """The sign at the stop, or "" if there is no sign."""
         return self.found.text if self.found and self.found.kind == "sign" else ""
 
     @property
@@ -269,14 +269,14 @@ class ParserStop:
         return head if head and head[0].kind == "word" else ()
 
     def matches(self, pattern: str) -> re.Match[str] | None:
-        """Return the match of a pattern at this place, or None."""
+        """Return the match of a pattern at the stop, or None."""
         return re.compile(pattern).match(self.source.text, self.at, self.end)
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
 
     def here(self) -> Span:
-        """The span of the piece at the place or, at the end, of the character after the last piece."""
+        """The span of the piece at the stop. At the end, this is the span of the character after the last piece."""
         if self.found:
             return self.found.span
         at = self.last.span.end if self.last else self.at

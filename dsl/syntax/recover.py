@@ -65,7 +65,7 @@ class UnreadParts:
         return any(span.start < end and start < span.end for span in here for start, end in self.places)
 
     def lacks(self, span: Span) -> bool:
-        """Return whether something may be missing at a place because it could not be read."""
+        """Return whether something may be missing at this span because it could not be read."""
         return span.source is self.source and any(start <= span.start < end for start, end in self.parts)
 
 
@@ -206,7 +206,7 @@ class _Recovery:
         return read
 
     def _lose_attempt(self, attempt: _Attempt, start: int, end: int) -> None:
-        """Record the place and the words that an attempt leaves out of [start, end)."""
+        """Record the range and the words of the text that an attempt leaves out of [start, end)."""
         text, begin, stop = attempt.text, start + attempt.start, start + attempt.end
         self.lost.places.append((begin, max(stop, begin + 1)))
         if text.startswith("param"):
@@ -254,8 +254,8 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """Return the place of a word at which a declaration should begin but does not, or None if the mistake is another
-    one."""
+    """If the mistake is a word that should begin a declaration but does not, return the word's offset. Return None for
+    other mistakes."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 
 
@@ -334,7 +334,7 @@ def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
 
 
 def _outline(text: str) -> tuple[list[int], list[int]]:
-    """Return the places where attributes and inner blocks begin, and the places where blocks are closed."""
+    """Return the offsets at which attributes and inner blocks begin, and the offsets at which blocks are closed."""
     starts: list[int] = []
     ends: list[int] = []
     stack: list[str] = []
@@ -399,8 +399,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _with_one_brace(text: str) -> str | None:
-    """Return a block's text without its surplus `}`, or with its missing last `}`. Returns None if more than one place
-    is possible."""
+    """Return a block's text without its surplus `}`, or with its missing last `}`. Returns None if it is not clear
+    which brace is wrong."""
     braces = [(piece.group(), piece.start()) for piece in PIECE.finditer(text) if piece.group() in ("{", "}")]
     depth = 0
     for sign, at in braces:

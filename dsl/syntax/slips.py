@@ -117,7 +117,7 @@ _RAMP_WORDS = "every whole number between is `1..16`, with steps `range(8, 96, s
 
 
 def what_to_write(stop: ParserStop, piece: Piece) -> str:
-    """Return advice for a value that continues at `piece`, although the parser thought that it had ended."""
+    """Return advice for a value that continues at `piece`, after the parser has taken it to be complete."""
     if any(each.text in SERIES_OPTIONS for each in (*stop.before[-3:], piece)):
         return _OPTION_COMMA
     value = _whole_value(stop, piece)
@@ -358,7 +358,7 @@ def thousands(stop: ParserStop) -> Problem | None:
 
 
 def _declares(stop: ParserStop, keyword: str) -> bool:
-    """Return whether the place is in a declaration of this kind, judging by the words at the margin."""
+    """Return whether the stop is in a declaration of this kind, judging by the words at the margin."""
     nearest = deque(_DECLARED.finditer(stop.source.text, stop.start, stop.at), 1)
     return any(match[0] == keyword for match in nearest)
 
@@ -549,7 +549,7 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
 
 
 def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator[tuple[Span, str]]:
-    """Yield the words at the place and right before it, each with the keywords that it may misspell."""
+    """Yield the words at the offset `at` and right before it, each with the keywords that it may misspell."""
     stop = ParserStop(source, start, end, at, frozenset())
     words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
     for piece in words:
@@ -559,7 +559,7 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
 
 
 def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
-    """Yield places from which to read a part of the text, the nearest first, each with text to put before it.
+    """Yield offsets from which to read a part of the text, the nearest first, each with text to put before it.
 
     The first is the line of the nearest block's head, which is read as if it were inside a block. The second is the
     line of the nearest declaration.

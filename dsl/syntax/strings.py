@@ -89,7 +89,7 @@ def _has_odd_quotes(text: str, at: int) -> bool:
 
 
 def _hole(source: Source, start: int, stop: int) -> tuple[int, int]:
-    """Return the end of the expression in the hole that opens at `start`, and the place of the hole's `}`. Both are -1
+    """Return the end of the expression in the hole that opens at `start`, and the offset of the hole's `}`. Both are -1
     if the hole is not closed."""
     depth = 0
     colon = -1

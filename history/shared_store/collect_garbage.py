@@ -20,7 +20,7 @@ from benchbrief.history.shared_store.shared_store import MARKER, SharedStore
 
 GRACE_S = 7 * 86_400.0
 LEAST_GRACE_S = 2 * 86_400.0
-"""The shortest grace period, in seconds: twice the age up to which a push trusts an object in the store."""
+"""The shortest grace period, in seconds. It is twice the age at which a push stops trusting an object in the store."""
 _AT_ONCE = 200
 """How many objects to check again, and then to remove, at a time."""
 

@@ -429,7 +429,7 @@ def _look_again(store: SharedStore, relied_on: Local) -> None:
 
 
 _PULLING = ".pulling-"
-"""The prefix of the folders into which pulls write."""
+"""The prefix of folders while a pull writes them."""
 
 
 def pull_run(

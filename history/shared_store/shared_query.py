@@ -97,8 +97,8 @@ def why_unlike(name: str, fragment: ds.ParquetFileFragment) -> str:
 
 
 def why_of_another_kind(found: pa.Schema, known: pa.Schema) -> str:
-    """Return a reason that names the columns whose type is of a different kind than the type of the known column with
-    the same name. Return "" if there are none."""
+    """Compare the types of columns with those of the known columns with the same names. Return a sentence on the first
+    column whose type is of a different kind, or "" if there is none."""
     types = {field.name: field.type for field in known}
     for field in found:
         kind = types.get(field.name)
@@ -474,8 +474,8 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names of files that may have rows which meet a condition. `said` maps each name to an expression that
-    is true for all rows of that file. No file is opened."""
+    """Return the names of files that may have rows that meet the condition. `said` maps a file's name to an expression
+    that is true for all of its rows. No file is opened."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]

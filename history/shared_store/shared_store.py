@@ -1,4 +1,4 @@
-"""A store of runs: an address to which runs are pushed, with a manifest for each run (`run_manifest.py`)."""
+"""A store of runs at an address. Runs are pushed to it, each with a manifest (`run_manifest.py`)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ NO_RULES = TrendRules()
 
 @dataclass(frozen=True)
 class PlacedChange:
-    """A change on a line. `index` is the place of the first value after it, or None if that value is earlier than those
+    """A change on a line. `index` is the index of the first value after it, or None if that value is earlier than those
     shown."""
 
     index: int | None

@@ -107,7 +107,7 @@ def _mark(mark: Mark, at: float) -> Markup:
 
 
 def _runs(drawn: DrawnSuite) -> list[tuple[int, int]]:
-    """Return the first and the last place of each stretch that has no gap and is inside one part."""
+    """Return the first and the last index of each stretch without gaps inside one part."""
     found: list[tuple[int, int]] = []
     begins = set(drawn.parts)
     for at, value in enumerate(drawn.values):

@@ -31,7 +31,7 @@ from benchbrief.results.analysis.stated_numbers import StatedNumber
 from benchbrief.results.compare.contender import Contender, Difference, facts_of_both
 
 _MACHINE = re.compile(r"(host|load generator) (cpu|cores|threads|sockets|memory|numa_nodes|disk \S+)( of .*)?")
-"""The facts that identify a machine and that no update changes."""
+"""Matches the facts that identify a machine. No update changes them."""
 _SAME = re.compile(r"(host|load generator) hostname( of .*)?")
 """Matches facts that are host names. These differ even between machines of the same kind."""
 

@@ -37,7 +37,7 @@ from benchbrief.results.compare.contender import is_passing
 from benchbrief.runners.plain_files import read_plain
 
 _FAR = "/" + "/".join(["d"] * 40)
-"""A deep folder that stands in for the current one, so that paths with `..` mean the same wherever the run was made."""
+"""A deep folder that stands in for the current one. Paths with `..` then mean the same, wherever the run was made."""
 
 
 def pack_capsule(

@@ -1,5 +1,5 @@
-"""Places labels with arrows where they cover the least: notes at points, and the names of knees, promises and other
-marks."""
+"""Places labels with arrows so that they cover as little as possible. They are notes at points, and the names of knees,
+promises and other marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbrief.reports.charts.chart_layout import NUMBER, ChartText, Plot, dark
 _LINE = 12.0
 """The distance in pixels between the lines of a label."""
 _GRID = 4
-"""The distance in pixels between the places that are tried, and the size of a cell in the grid of costs."""
+"""The distance in pixels between the positions that are tried, and the size of a cell in the grid of costs."""
 _WIDEST = 170.0
 _TEXT, _MARK, _BAR = 100.0, 20.0, 12.0
 """The costs of covering a cell of the grid that contains a text, a line or point, or a bar."""
@@ -101,7 +101,7 @@ def _notes(plot: Plot) -> Iterator[_Wanted]:
 
 
 def _above_bar(plot: Plot, trace: Trace, point: ChartPoint) -> _Spot:
-    """Return the place above a bar and above its number and brackets."""
+    """Return the position above a bar and above its number and brackets."""
     left, right = plot.bar(trace, point.x)
     over = [each for each in brackets(plot) if each.left <= right and each.right >= left]
     if over:
@@ -155,7 +155,7 @@ class _Covered:
                 of_row[column] = max(of_row[column], cost)
 
     def best(self, width: float, height: float, wanted: _Wanted) -> Box:
-        """Return the best place for a label: near its targets, covering as little as possible, and with arrows that
+        """Return the best position for a label: near its targets, covering as little as possible, and with arrows that
         cross as few texts as possible."""
         wide = min(self.columns, math.ceil((width + 4) / _GRID))
         high = min(self.rows, math.ceil((height + 2) / _GRID))
@@ -183,7 +183,7 @@ class _Covered:
         return Box(left, top, left + width, top + height)
 
     def _crossed(self, left: float, top: float, width: float, height: float, wanted: _Wanted) -> float:
-        """Return the cost of the texts that the arrows of a label at this place would cross."""
+        """Return the cost of the texts that the arrows of a label would cross from this position."""
         cost = 0.0
         for target in wanted.targets:
             tip = _nearest(target, (left + width / 2, top + height / 2))

@@ -120,8 +120,8 @@ def _ends(d: DrawnSeries, words: Words) -> str:
 
 
 def _verdicts(d: DrawnSeries, words: Words) -> list[str]:
-    """Return sentences on the rates at which a line's promise was broken, and on the rates that the load generator
-    could not reach."""
+    """Return sentences about a line's rates: those that broke its promise, and those that the load generator could not
+    reach."""
     hollow = [p.x for p in d.trace.points if p.hollow and p.y is not None]
     late = [p.x for p in d.trace.points if p.late and p.y is not None]
     by_search = {
@@ -890,7 +890,8 @@ def _explain(
     results: Results,
     remarks: _Remarks,
 ) -> None:
-    """Add footnotes for gaps, and for intervals and repeats that are drawn or that the author asked for."""
+    """Add footnotes that explain gaps, intervals and repeats. Intervals and repeats are explained if they are drawn or
+    if the author asked for them."""
     if not points and any(isinstance(results.plan.factors.get(dim), plan.Factor) for dim in where):
         return  # the run has no such combination of levels
     if is_imported(results) and points and all(point.y is None for point in points):

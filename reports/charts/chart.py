@@ -31,8 +31,8 @@ MOST_COLOURS = 3 * len(PALETTE)
 
 
 def palette_colour(place: int) -> str:
-    """Return the colour of a series by its place. The first places have the palette's colours, the next ones have tints
-    of them, and then come shades. After that, the colours repeat with other shapes and dashes."""
+    """Return the colour of a series by its index. The first indices get the palette's colours, the next ones tints of
+    them, and then shades. After that, the colours repeat with other shapes and dashes."""
     colour = PALETTE[place % len(PALETTE)]
     mix = (0.0, 0.5, -0.45)[place // len(PALETTE) % 3]
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -40,7 +40,8 @@ def palette_colour(place: int) -> str:
 
 
 def _turned(place: int, among: int) -> int:
-    """Return the index of a shape or dash for a place, so that series of the same hue get different ones."""
+    """Return the index of a shape or dash for the series with this index, so that series of the same hue look
+    different."""
     return (place + place // len(PALETTE)) % among
 
 
@@ -486,11 +487,9 @@ def place_labels(
     lines: Sequence[Sequence[tuple[float, float]]],
     among: Sequence[Place] = _PLACES,
 ) -> tuple[Place | None, ...]:
-    """Choose for each label, in order, the place `among` these where it covers the fewest points, lines and earlier
-    labels.
-
-    The place is None if a third of the label would cover others, since a missing label is better than two unreadable
-    ones, or if it covers a line and is not needed.
+    """Choose for each label, in order, the position `among` these that covers the fewest points, lines and earlier
+    labels. The position is None if a third of the label would cover others, since a missing label is better than two
+    unreadable ones, or if it covers a line and is not needed.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
@@ -518,7 +517,7 @@ def place_labels(
 
 
 def covers_line(label: Label, place: Place, size: float, lines: Iterable[Sequence[tuple[float, float]]]) -> bool:
-    """Return whether a label at a place would cover a part of a line."""
+    """Return whether a label at this position would cover a part of a line."""
     box = _box(label, place, size)
     return any(box.overlap(Box(x - 1, y - 1, x + 1, y + 1)) for line in lines for x, y in _along(line))
 

@@ -1,6 +1,6 @@
 """Draws the layers of a chart in Vega-Lite's form: lines, bars, rules, confidence intervals, texts and legends.
 
-`chart_layout.py` computes all places. Text stays text. Only this module uses altair, and only for notebooks, because
+`chart_layout.py` computes all positions. Text stays text. Only this module uses altair, and only for notebooks, because
 importing altair takes as long as drawing eight figures.
 """
 

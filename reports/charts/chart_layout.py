@@ -652,8 +652,8 @@ def rows_for(panels: int, width: float) -> int:
 
 
 def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins = NO_MARGINS) -> tuple[Panel, ...]:
-    """Return the place of each chart. Several charts share one range of values and have plot areas of the same size. A
-    single chart has margins of at least `least`."""
+    """Return the position of each chart. Several charts share one range of values and have plot areas of the same size.
+    A single chart has margins of at least `least`."""
     if len(charts) == 1 and not charts[0].heading:
         return (Panel(Plot(charts[0], width, height, least=least)),)
     shared = [

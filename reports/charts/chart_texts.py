@@ -88,8 +88,8 @@ def _ends_of_slopes(plot: Plot) -> Iterator[ChartText]:
 
 
 def apart(places: Sequence[float], gap: float, height: float) -> list[float | None]:
-    """Return places at least `gap` apart, near the given ones and between 0 and `height`. A place is None if there is
-    no room for it."""
+    """Return positions at least `gap` apart, near the given ones and between 0 and `height`. A position is None if
+    there is no room for it."""
     order = sorted(range(len(places)), key=places.__getitem__)
     order = order[: int(height / gap) + 1]
     found: list[float | None] = [None] * len(places)

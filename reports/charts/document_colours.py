@@ -20,7 +20,7 @@ from benchbrief.reports.data.place_labels import keys_in_order
 
 @dataclass(frozen=True)
 class Colour:
-    """A place in the palette, which also determines shape and dash. A `given` colour overrides the palette's."""
+    """An index in the palette, which also determines shape and dash. A `given` colour overrides the palette's."""
 
     place: int
     given: str = ""

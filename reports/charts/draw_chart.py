@@ -228,7 +228,7 @@ def draw_for_phone(
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """The SVG document, its size in pixels, and the place of each panel."""
+    """The SVG document, its size in pixels, and the area of each panel."""
 
     svg: str
     panels: tuple[Panel, ...]

@@ -185,7 +185,7 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
 
 
 _SEEN = 0.01
-"""The share of the longest bar by which the lengths of two bars differ visibly."""
+"""The smallest visible difference between two bars, as a share of the longest bar."""
 
 
 def _apart(

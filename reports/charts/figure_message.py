@@ -114,7 +114,7 @@ def message(
 
 
 def _is_unmetered(drawn: Iterable[DrawnSeries], results: Results) -> bool:
-    """Return whether the figure shows power that comes from a formula, or from a command that may not measure it."""
+    """Return whether the figure shows power from a formula, or from a command that may not measure it."""
     if results.published or not any(d.series.query.reads and is_of_power(d.series.query) for d in drawn):
         return False
     return bool(meters_of("formula", results) or meters_of("unknown", results))

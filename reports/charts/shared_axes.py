@@ -14,7 +14,7 @@ look flat on the other's axes."""
 
 
 def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:
-    """For each figure that shares its axes, return the values that the axes must cover."""
+    """Return the values that a figure's axes must cover, for each figure that shares its axes with others."""
     alike: dict[object, list[tuple[int, Reach]]] = {}
     for place, sketch in sketches.items():
         if not sketch.figure.free_axes and any(d.has_values for d in sketch.drawn):

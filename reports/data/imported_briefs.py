@@ -79,8 +79,8 @@ def is_imported(results: Results) -> bool:
 
 
 def cells_of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose latency may or may not include the time that an operation waited to start. Their
-    tool can measure either, and their files do not say which."""
+    """Return imported cells for which it is unknown whether latencies include the time that an operation waited to
+    start. Their tool can measure either, and their files do not say which."""
     if not is_imported(results):
         return set()
     told = results.store.sql(

@@ -158,7 +158,7 @@ _HOLDERS: Mapping[type[Node], str] = {
     p.TableElement: "lines",
     p.FigureElement: "series",
 }
-"""The elements that contain series and lines, each with the field that contains them."""
+"""The elements that contain series and lines, each with the name of the field that has them."""
 
 
 def _with_format(drawn: p.Series | p.Line, formats: Mapping[_Measure, str]) -> p.Series | p.Line:

@@ -438,7 +438,8 @@ class Results:
         return frozenset((*self.plan.hosts, *(host.name for host in self.plan.hosts.values()), *self.plan.experiments))
 
     def _not_done(self, query: Query, where: Mapping[str, DimKey]) -> list[str]:
-        """Return the operations that the query reads, but that the only workload at these keys does not perform."""
+        """Return the operations that the query asks for but the workload does not perform, if there is only one
+        workload at these keys."""
         workloads = {str(place["workload"]) for place in self._places_at(where)}
         done = self.plan.workloads[workloads.pop()].operations if len(workloads) == 1 else ()
         wanted = dict.fromkeys(str(key) for read in reads_of(query) for key in read.keys.get("operation", ()))
@@ -553,7 +554,7 @@ class Results:
 
     @cached_property
     def disclosed_facts(self) -> frozenset[str] | None:
-        """The declared facts that a table's source states, or None if it is unknown which ones it states."""
+        """The declared facts that the source of an imported table states, or None if this is unknown."""
         rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows
         return frozenset(str(name) for (name,) in rows) if rows else None
 

@@ -17,7 +17,7 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""Matches a load in brackets, which means that the author asks for this point."""
+"""Matches a load in brackets. An author writes it to ask for this point."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
@@ -225,7 +225,8 @@ def _telling_ones(
 
 
 def _shown_elsewhere(elements: Sequence[p.Element], results: Results) -> Sequence[p.FigureElement]:
-    """Return the figures whose lines have one point each and whose points are all shown in other figures."""
+    """Return the figures that need no table of their own, because each of their lines has one point, and other figures
+    show it, too."""
 
     def values(figure: p.FigureElement) -> set[tuple[str, float]]:
         measured = [series.query for series in figure.series if results.cells_behind(series.query)]

@@ -119,7 +119,7 @@ def disclose_events(results: Results) -> Iterator[Item]:
 
 
 def measured_for(experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield how long an experiment's cells were measured, or by which rule their measurement ended, and the number of
+    """Yield how long an experiment's cells were measured, or which rule ended their measurement, and the number of
     phases."""
     words, rule = results.words, experiment.until_steady
     if rule is None:
@@ -335,7 +335,7 @@ def _runs(rate: float, met: int, runs: int, late: int, words: Words) -> str:
 
 
 def _remarkable(found: Promised, results: Results) -> Iterator[str]:
-    """Yield sentences on held-out runs that lowered the rate, and on results that contradict the search's
+    """Yield sentences on searches whose held-out runs lowered the rate, and on results that contradict the search's
     assumptions."""
     words, where = results.words, place_holes(found, results)
     refuted = [rate for rate in found.rates if rate.refuted]
@@ -432,7 +432,8 @@ def smallest_memory(hardware: p.Hardware, results: Results) -> float | None:
 
 
 def disclose_overlaps(results: Results) -> Iterable[Item]:
-    """Yield a sentence for each kind of work that may run beside a measurement, with the experiments that allow it."""
+    """Yield a sentence for each kind of work that may run during another cell's measurement, with the experiments that
+    allow it."""
     words = results.words
     found: dict[str, list[str]] = {}
     for experiment in results.plan.experiments.values():

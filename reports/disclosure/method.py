@@ -57,7 +57,7 @@ def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
 
 
 def repeat(results: Results) -> str:
-    """Return a sentence on the things that were measured, with the command that measures them again."""
+    """Return a sentence on the measured runs, with the command for measuring them again."""
     words, spec = results.words, results.plan.spec
     simulated, here = run_row(results)["simulated"], not imported_briefs.is_imported(results)
     fresh = " --fresh" if here and not simulated else ""  # this run's measurements would be taken again
@@ -99,8 +99,8 @@ def _of_source(results: Results) -> Iterator[Item]:
 
 
 def _tools(results: Results, *, named: bool) -> str:
-    """Return a text on which load generators drove which databases. It has the observed versions or, with `named`, only
-    the names."""
+    """Return a text about the load generators and the databases that they drove. It has the observed versions or, with
+    `named`, only the names."""
     words, cells = results.words, results.plan.cells
     drivers = dict.fromkeys(cell.tool.driver for cell in cells)
     engines = dict.fromkeys(results.plan.databases[cell.database].engine for cell in cells)

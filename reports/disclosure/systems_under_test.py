@@ -125,8 +125,8 @@ def data_set_text(family: str, records: str, results: Results) -> str:
 
 
 def always_texts(results: Results) -> tuple[str, ...]:
-    """Return the statements that a tool makes about all its runs, unless the databases have an option that makes them
-    untrue."""
+    """Return the statements that tools make about all of their runs. A statement is left out if an option of the
+    databases makes it untrue."""
     found: dict[str, None] = {}
     for driver, database in dict.fromkeys((cell.tool.driver, cell.database) for cell in results.plan.cells):
         spec = TOOL_SPECS.usable(driver)
@@ -207,7 +207,7 @@ def _shared(lines: Sequence[Sequence[FactLine]]) -> list[FactLine]:
 
 
 _OF_THE_LAB = ("hostname", "path", "device", "mount", "disks", "free space")
-"""Facts that matter only to the machines' owner, or that are true only for a moment."""
+"""Facts of no interest to readers, because only the machines' owner needs them or because they change all the time."""
 _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "filesystem")
 """The observed facts that a brief for customers shows even if they are the same for all machines."""
 
@@ -358,7 +358,8 @@ _BYTES = frozenset(
 """Settings whose values are in bytes. The disclosure must add the unit, because a plan has only numbers in base units.
 """
 _LEFT_OUT = ("stand_in", "other_server", "size on disk")
-"""Facts that the disclosure gives elsewhere, or that earlier versions observed before a cell had loaded its data."""
+"""Facts that the disclosure does not list here: it gives them elsewhere, or earlier versions observed them before a
+cell had loaded its data."""
 
 
 def disclose_systems(results: Results) -> Iterable[Item]:
@@ -413,7 +414,7 @@ class _Described:
 
     @classmethod
     def of(cls, keys: Sequence[p.DatabaseKey], results: Results) -> _Described:
-        """Describe a database on one hardware. The database has a key for each combination of levels.
+        """Describe a database on one hardware group. `keys` has the database's key at each combination of levels.
 
         Options that differ between levels are left out, because a table of the levels has them.
         """

@@ -34,7 +34,7 @@ Place = tuple[p.Query, DimKey]
 
 
 BEST = "best"
-"""The mark of a value that is the best of the compared ones, or that no test distinguishes from the best."""
+"""The mark of the best of the compared values, and of all values that no test distinguishes from it."""
 
 
 @dataclass(frozen=True)

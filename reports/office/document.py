@@ -93,8 +93,8 @@ type size of the tag there, which gives the origin of the numbers."""
 _TAG_PAD = "\N{NO-BREAK SPACE}"
 """The space at both ends of the text of the tag."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
-"""The space within a box, the size of the code that leads to the disclosure, and roughly the share of the code that is
-its margin."""
+"""The space within a box, the size of the QR code with the link to the disclosure, and roughly the margin's share of
+the code."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 

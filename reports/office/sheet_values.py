@@ -59,7 +59,7 @@ def sheet_names(wanted: Iterable[str]) -> list[str]:
 
 
 def _cut(name: str, most: int) -> str:
-    """Return the beginning of a name, cut after `most` UTF-16 units, which are the units that such programs count."""
+    """Return the beginning of a name, cut after `most` UTF-16 units, because spreadsheet programs count these."""
     while len(name.encode("utf-16-le")) > 2 * most:
         name = name[:-1]
     return name.strip(" '")

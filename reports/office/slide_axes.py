@@ -1,4 +1,4 @@
-"""Sets the axes of a chart on a slide: their ends, ticks and places."""
+"""Sets the axes of a chart on a slide: their ends, ticks and positions."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ class Scales:
 
 @dataclass(frozen=True)
 class Plot:
-    """The place where a chart draws its values: the `area` between its axes."""
+    """The area of a chart's values, between its axes (`area`)."""
 
     area: Area
     scales: Scales
 
     def x(self, value: float) -> float:
-        """Return the place of a value, or of a category with this index."""
+        """Return the x coordinate of a value, or of a category with this index."""
         return self.area.left + self.area.width * (self.scales.x.share(value) if self.scales.x else 0.5)
 
     def y(self, value: float) -> float:
@@ -109,7 +109,7 @@ def margins_of(
 
 
 def largest(margins: Sequence[Margins]) -> Margins:
-    """Return the most space that any of several panels needs on each side, so that all plots get the same size."""
+    """Return the largest space that any of the panels needs on each side, so that all plots get the same size."""
     sides = ("left", "right", "below", "heading", "over")
     return Margins(*(max(getattr(each, side) for each in margins) for side in sides))
 
@@ -144,7 +144,7 @@ def place_plot(made: Any, chart: NativeChart, area: Area, scales: Scales, margin
 
 
 def lay_out(element: Any, place: Area, area: Area) -> None:
-    """Set the place of a chart's part within the chart's area. A heading has no size of its own."""
+    """Set the position of a chart's part within the chart's area. A heading has no size of its own."""
     shares = {"x": (place.left - area.left) / area.width, "y": (place.top - area.top) / area.height}
     inner = ""
     if place.width:

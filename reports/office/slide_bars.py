@@ -17,7 +17,7 @@ RING, ARROW = 7.0, 14.0
 
 @dataclass(frozen=True)
 class Bars:
-    """The places of a chart's bars. Each slot has one bar for each series, side by side."""
+    """The positions of a chart's bars. Each slot has one bar for each series, side by side."""
 
     chart: NativeChart
     plot: Plot

@@ -53,19 +53,18 @@ _FACT_ROWS, _BESIDE = 11, 24.0
 """The most rows of a table of facts that is shown in place of a line with all facts, and the space between a picture
 and its data."""
 _TABLE_SHARE, _MOST_PAD = 0.96, 18.0
-"""The share of its place that a short table may fill by adding space to its rows, and the most space to add above and
-below a text."""
+"""The share of the available height that a short table may fill by adding space to its rows, and the most space to add
+above and below a text."""
 _MOST_CARDS = 8
 """The most numbers of a box to set in large type."""
 _LINES_SHARE, _DATA_SHARE = 0.16, 0.28
-"""The largest share of a slide's height that texts in larger type may take above a figure, and that the figure's data
-may take below it."""
+"""The largest share of a slide's height for texts in larger type above a figure, and for the figure's data below it."""
 _DPI = 220
 _MOST_SCALE = 1.6
 """The largest size, in points, of a drawing's pixel on a slide. At this size, the drawing's texts have about 16 points.
 """
 _SMALLEST_SHARE = 0.55
-"""The smallest share of its height to which a picture is redrawn."""
+"""The smallest height at which a picture is redrawn, as a share of its original height."""
 
 
 @dataclass

@@ -18,15 +18,14 @@ from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_text, height_of_all
 
 _IN_A_ROW, _HIGH = 4, 220.0
-"""The most cards side by side. If a place is at least as high as the second number, this many cards are in two rows of
+"""The most cards side by side. If the area is at least as high as the second number, this many cards are in two rows of
 two."""
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The space between cards and within them, and the width of the bar at a card's left."""
 _TALLER = 1.3
 """How many times as tall as its texts a card may be."""
 _LEAST, _ENOUGH = 24.0, 30.0
-"""The smallest type size that the numbers of a row should have, and the size from which on their texts may be larger.
-"""
+"""The smallest type size for the numbers of a row, and the smallest size that allows larger texts below them."""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
 """If the numbers of a row would be smaller than the first number in points, they are placed one below the other. They
 then take at most the second number as a share of the width. The third number is the share of the largest size that a
@@ -51,8 +50,8 @@ class Card:
 
 @dataclass(frozen=True)
 class CardLook:
-    """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour or, for the bar
-    and the background, none. `wider` is the factor by which a number may be wider than estimated."""
+    """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour for numbers and
+    texts, and no bar or background. A number may be `wider` times as wide as estimated."""
 
     number: str
     ink: str

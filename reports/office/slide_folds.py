@@ -49,8 +49,8 @@ class Folded:
 
 
 def folded(slides: Sequence[Slide], area: Area) -> Folded:
-    """Return slides without tables that repeat a figure, and without slides that would be mostly empty. Texts before a
-    figure are above it, and other short texts are below the figure or the table before them."""
+    """Remove tables that repeat a figure, and put short texts on other slides, so that no slide is mostly empty. Texts
+    before a figure go above it, and other short texts below the figure or the table before them."""
     shown = _without_repeats(slides)
     defined = [_defined(slide, area, following) for slide, following in zip(shown, (*shown[1:], None), strict=True)]
     found = _below(_led((slide for slide, _ in defined if slide.blocks or slide.texts or slide.topics), area), area)
@@ -93,7 +93,7 @@ def _numbers(text: str) -> set[float]:
 
 
 def _repeats(table: TableView, told: set[float]) -> bool:
-    """Return whether a table has numbers in all columns but one, all of which are told elsewhere."""
+    """Return whether a table has numbers in all columns but one, and all these numbers are shown elsewhere."""
     words = {place for row in table.rows for place, cell in enumerate(row.cells) if not cell.numeric}
     cells = (str(cell.html.striptags()) for row in table.rows for cell in row.cells if cell.numeric)
     numbers = {number for cell in cells for number in _numbers(cell)}

@@ -31,12 +31,12 @@ _MOST_ENDS, _BESIDE, _APART_BY = 3, 9.0, 1.15
 """The most lines that have values written beside their ends, the space between a point and its value, and the distance
 between two values in multiples of their type size."""
 _MOST_NAMED, _NAME_SHARE = 3, 0.2
-"""The most levels that have their names at their ends, and the largest share of a chart's width that a name takes."""
+"""The largest number of levels that are named at their ends, and the largest share of a chart's width for a name."""
 _CORE = 0.7
 """The share of a number's size, around its middle, that must not cover a line."""
 _ASIDE, _TOGETHER = 3.0, 40.0
-"""The distance by which values that are moved up or down are moved away from the line, and the distance between points
-of several curves below which they share one label."""
+"""The distance from the line for values that are moved up or down. Then the distance between points of several curves
+below which they share one label."""
 _RIGHT, _LEFT = Place(9, 0, "left"), Place(-9, 0, "right")
 _OVER_AND_UNDER = (Place(0, -11, "center"), Place(0, 12, "center"))
 _SIDES = {
@@ -45,7 +45,7 @@ _SIDES = {
     _LEFT: XL_LABEL_POSITION.LEFT,
     _OVER_AND_UNDER[1]: XL_LABEL_POSITION.BELOW,
 }
-"""The places of a label beside its point that office programs know."""
+"""The positions beside a point at which office programs can put its label."""
 _PAPER = '<c:spPr {}><a:solidFill><a:srgbClr val="{}"/></a:solidFill></c:spPr>'
 
 
@@ -187,7 +187,7 @@ def _box(area: Area) -> Box:
 
 
 def _shift(label: Any, right: float, down: float) -> None:
-    """Move a label from its usual place by shares of its chart's width and height."""
+    """Move a label from its usual position by shares of its chart's width and height."""
     if right or down:
         layout = f'<c:manualLayout><c:x val="{right:.6f}"/><c:y val="{down:.6f}"/></c:manualLayout>'
         label.find(qn("c:idx")).addnext(parse_xml(f"<c:layout {nsdecls('c')}>{layout}</c:layout>"))

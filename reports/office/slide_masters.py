@@ -62,7 +62,7 @@ def rgb(colour: str) -> Any:
 
 @dataclass(frozen=True)
 class Area:
-    """A place on a slide, in points."""
+    """A rectangle on a slide, in points."""
 
     left: float
     top: float

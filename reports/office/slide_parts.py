@@ -88,8 +88,8 @@ def add_text(
 
 
 def add_body(slide: Any, area: Area, paragraphs: Sequence[Paragraph], points: float) -> Any:
-    """Add a box with paragraphs, which get the look of the placeholder that the box takes. Without `points`, they also
-    get the placeholder's type size."""
+    """Add a box with paragraphs. They look like those of the placeholder that the box replaces. Without `points`, they
+    also get the placeholder's type size."""
     box = slide.shapes.add_textbox(Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height))
     box._element.nvSpPr.cNvSpPr.attrib.pop("txBox", None)
     frame = box.text_frame

@@ -45,7 +45,7 @@ def fits(grid: Grid, area: Area) -> bool:
 
 
 def fitted(grid: Grid, area: Area, most: float = MOST_TABLE_PT) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Return the largest type size up to `most` in which a table fits, the widths of its columns, and the heights of
+    """Return the largest type size up to `most` for which a table fits, the widths of its columns, and the heights of
     its rows. The table may not have more lines than in its usual type size."""
     usual = lines_below_head(grid, area.width, TEXT_PT, CELL_GAP)
     for points in (size for size in _TABLE_PT if size <= most):

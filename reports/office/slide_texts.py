@@ -37,7 +37,8 @@ end it, but that of a unit such as `4.0 W` does. The mark of a footnote belongs 
 _FULL_STOP = re.compile(r"[。.](?=(?:\s*<sup\b.*</sup>)?$)", re.DOTALL)
 _TERM = re.compile(r"[:\uff1a]\s*</|</\w+>\s*[:\uff1a]")
 _GOES_ON = re.compile(r"(?:Then|So|It|Its|That|They|Their|This|These|Those)\b|その|それ|これ|次に")
-"""Part of a sentence that defines a term, and the beginning of a text that goes on from the sentence before it."""
+"""`_TERM` matches the part of a sentence that defines a term. `_GOES_ON` matches the beginning of a sentence that
+continues the one before it."""
 
 
 @dataclass

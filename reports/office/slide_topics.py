@@ -56,7 +56,7 @@ def shared(topics: Sequence[Topic], area: Area) -> list[tuple[float, list[Topic]
 
 
 def _size(topics: Sequence[Topic], area: Area) -> float:
-    """Return the largest type size in which topics fit an area, or 0 if there is none."""
+    """Return the largest type size that lets topics fit into an area, or 0 if there is none."""
     return next((points for points in _SIZES if height_of_topics(topics, area, points) <= area.height), 0.0)
 
 

@@ -63,8 +63,8 @@ _TITLE_SIZES, _TITLE_LINES = (28.0, 26.0, 24.0), 2
 _TOPIC_OVER, _TOPIC_PT = 18.0, 14.0
 """How far above a title its topic begins, and the type size of the topic."""
 _SHORTER = 0.85
-"""The share of its usual size to which the title of the first slide may shrink if that saves a line, and the share of
-the width in which all of its lines must fit for its last line not to be short."""
+"""The title of the first slide may shrink to this share of its usual size if that saves a line. A title's last line
+counts as short if the title would need one line less in an area that is wider by the inverse of this share."""
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
@@ -137,7 +137,8 @@ class SlideWriter:
         return self.slide
 
     def size_of(self, title: Markup, area: Area) -> float:
-        """Return the largest type size in which a slide's title fits its place, or 0 if it fits in none."""
+        """Return the largest type size that lets a slide's title fit its area, or 0 if no size does. A smaller size is
+        chosen if it saves a line and is allowed."""
         most = title_size(self.slide.slide_layout)
         sizes = [most, *(size for size in range(math.ceil(most) - 2, int(_TITLE_PT) - 1, -2) if size < most)]
         lines = {size: self.lines_at(title, area, size) for size in sizes}
@@ -147,8 +148,8 @@ class SlideWriter:
         return next(iter((*shorter, *fitting)), 0.0)
 
     def set_titles(self, titles: Iterable[Markup]) -> None:
-        """Give all slides but the first the largest type size in which the fewest of these titles are too long or have
-        a short last line."""
+        """Give all slides but the first one type size for titles. Choose the largest size for which the fewest of these
+        titles are too long or have a short last line."""
         said = list(titles)
         area = area_of(placeholder(self.masters.others, TITLES))
         wider = replace(area, width=area.width / _SHORTER)

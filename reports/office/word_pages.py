@@ -17,9 +17,10 @@ from benchbrief.reports.office.text_fit import LINE_HEIGHT, line_height, lines_o
 _SHARES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
 """The shares of their heights that figures may have, preferred ones first."""
 _HIGHEST, _HIGHEST_ON_LAST = 1.7, 1.3
-"""The largest share to which figures grow on a page, and on the last one."""
+"""How high a figure may become on a page, and on the last page, as a multiple of its own height."""
 _SEEN, _ENOUGH = 0.08, 0.8
-"""The blank share of a page that its reader sees, and the share of the last page that should be filled."""
+"""The smallest share of blank space that a reader notices on a page, and the share of the last page that should be
+filled."""
 _RESERVE, _GROWN = 0.985, 0.955
 """The share of a page's height to fill. It is below 1 because contents are only estimated, and lower still if figures
 grow."""

@@ -48,7 +48,7 @@ _BEFORE = {
 
 
 def put(properties: Any, own: Any) -> None:
-    """Put an element among properties at the place that the standard requires, replacing any existing one."""
+    """Put an element among properties in the order that the standard requires, replacing any existing one."""
     for old in properties.findall(own.tag):
         properties.remove(old)
     before = {qn(f"w:{name}") for name in _BEFORE.get(f"w:{own.tag.rpartition('}')[2]}", "").split()}
@@ -131,7 +131,7 @@ def mark(paragraph: Paragraph, name: str) -> None:
 
 
 def add_jump(paragraph: Paragraph, name: str, text: str, style: str) -> None:
-    """Add a link to a named place of the document."""
+    """Add a link to a bookmark in the document."""
     link = element("w:hyperlink", anchor=name, history=1)
     link.append(paragraph.add_run(text, style=style)._r)
     paragraph._p.append(link)

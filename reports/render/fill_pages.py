@@ -24,8 +24,8 @@ its full height."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares for a brief of one page. The first few are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
-"""The blank shares of a page that count as much and as too much, and the filled share below which a last page is short.
-The first is stricter than the third of a page that is promised, because the end of a page is estimated."""
+"""The shares of blank space that count as much and as too much, and the share of the last page below which it counts as
+short. The first is stricter than the promised third of a page, because the end of a page is estimated."""
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
@@ -333,8 +333,9 @@ class _Galley:
                 yield place, [*self.atoms[:to], *limits, moved, *others, *following]
 
     def fitted_slides(self) -> dict[str, float]:
-        """For each figure that is alone on its slide, return the share of its height at which it fills the slide. This
-        includes figures that were moved to their own page because there was slightly too little room."""
+        """For each figure that is alone on its slide, return the height at which it fills the slide, as a share of its
+        own height. This includes figures that were moved to their own page because there was slightly too little room.
+        """
         found: dict[str, float] = {}
         pages = self.laid_out(Arrangement())
         for page, atoms in enumerate(pages.atoms):

@@ -1,4 +1,4 @@
-"""Remembers the lines into which the PDF writer breaks texts, and the style sheets that it parses.
+"""Remembers the style sheets that the PDF writer parses, and the line breaks that it finds.
 
 A brief is laid out several times, with figures of other heights, and its columns and tables even more often. Most of
 their lines are the same each time, and finding the lines takes most of the time.

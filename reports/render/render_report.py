@@ -484,7 +484,8 @@ def numbers_on(page: bytes) -> dict[str, bool]:
 
 
 def _leading_to_own_notes(page: str, notes: Mapping[str, Sequence[int]]) -> str:
-    """Return a page whose figures, tables and texts link their footnote marks to the notes that they repeat."""
+    """Return a page where each figure, table and text has links from its footnote marks to its own copy of the
+    notes."""
     for block, numbers in notes.items():
 
         def led(found: re.Match[str], block: str = block, numbers: Sequence[int] = numbers) -> str:

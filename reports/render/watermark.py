@@ -44,8 +44,7 @@ _AROUND = (
     "perspective:none;transform-style:flat;will-change:auto;contain:none;container-type:normal;"
     "content-visibility:visible;animation:none;transition:none"
 )
-"""Undoes styles of the page and its body that would hide their contents, or would trap elements that are fixed to the
-screen."""
+"""Undoes styles of the page and its body that would hide the contents or make fixed elements move with the page."""
 
 _SHEET = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title></title><style>
 @page {{ size: {width:.2f}px {height:.2f}px; margin: 0 }}

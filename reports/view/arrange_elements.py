@@ -91,8 +91,8 @@ _TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
 """The usual and the larger type size of a table in points, and the height of its lines as a multiple of the type size.
 """
 _TEXT_COLUMN, _NUMBER_COLUMN = (0.12, 0.45), 0.19
-"""The least and the largest share of a slide's width that a column of texts takes, and the share that each column of
-numbers takes."""
+"""The least and the largest share of a slide's width for a column of texts, and the share for each column of numbers.
+"""
 _LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
 """The height of a line, and the least and the largest space above and below it, as multiples of the type size."""
 

@@ -489,8 +489,8 @@ class _Builder:
         """Whether the figure is to the right of another one. The two then share their margins."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
-        """Sketch each figure of the report that can be drawn, and find the values that its axes must cover. Both are
-        kept by the figure's identity."""
+        """Sketch all figures of the report, leaving out those that can't be drawn, and find the values that each
+        figure's axes must cover. Both are kept by the figure's identity."""
         known: dict[int, Sketch] = {}
         for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)

@@ -534,7 +534,8 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 
 
 def _is_open(verdict: ClaimVerdict) -> bool:
-    """Return whether a claim is open, which means that the repeats do not decide it. Its sentence is then not shown."""
+    """Return whether a claim is open. This means that the repeats do not decide it, and that its sentence is not
+    shown."""
     return verdict.state == "undecided" and not verdict.is_said
 
 

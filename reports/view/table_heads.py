@@ -35,15 +35,15 @@ _HEAD = 14.0
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type size of a full table, as a share of the usual size and in points."""
 _BOLD = 1.1
-"""The largest factor by which a bold text exceeds the estimated width."""
+"""The most that a bold text exceeds the estimated width, as a factor."""
 
 _MOST_CARDS = 6
 
 
 @dataclass(frozen=True)
 class TableRoom:
-    """The room for a table: its width in pixels, its usual type size in points, and the most columns. `grown` is the
-    factor by which the type may grow."""
+    """The room for a table: its width in pixels, its usual type size in points, and the most columns. The type may grow
+    by the factor `grown`."""
 
     width: float
     points: float

@@ -82,8 +82,8 @@ def state_claim(verdict: ClaimVerdict, sentence: str, read: Read, plan: Plan) ->
 
 
 def _expression(claim: Claim) -> str:
-    """Return a text that identifies a claim's number, and that is the same in other versions of benchbrief. The highest
-    and the lowest value of the same points are two different numbers."""
+    """Return a text that identifies a claim's number. It is the same in all versions of benchbrief. The highest and the
+    lowest value of the same points are two different numbers."""
     return f"{claim.bound} of {claim.points.text}" if claim.bound else claim.points.text
 
 

@@ -406,7 +406,7 @@ def _in_common(
 def _other_promises(
     sides: Sequence[_Side], points: Iterable[PointKeys], names: tuple[str, str]
 ) -> Iterator[tuple[PointKeys, str]]:
-    """Yield the points at which the plans search for different promises, each with a text that names both promises."""
+    """Yield the points where the plans search for different promises, each with a text that names both."""
     for point in points:
         name = str(dict(point).get("experiment"))
         if why := other_promise(name, [side.of.plan for side in sides], names):

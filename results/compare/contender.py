@@ -1,4 +1,4 @@
-"""The contenders of a comparison: runs, or parts of a run, such as its cells on one hardware or at one level."""
+"""The contenders of a comparison: runs, or parts of a run, such as its cells on one hardware group or at one level."""
 
 from __future__ import annotations
 

@@ -327,7 +327,7 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Return a text that names a file that was imported before, and the run of the folder that has it. Return "" if
+    """Return a text about a file that was imported before. It names the file, and the run that has it. Return "" if
     there is none."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):

@@ -53,7 +53,7 @@ from benchbrief.runners.plugins import spec_of
 
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
-"""The share by which the measured mix of operations may differ from the declared mix, in addition to chance."""
+"""How far the measured mix of operations may differ from the declared mix, as a share, in addition to chance."""
 _MOST_BUSY = 1.1
 """The largest sum of all latencies, as a share of the threads' time. It is above 1 because clocks differ, and because a
 histogram knows latencies only to the width of a bucket."""

@@ -430,7 +430,7 @@ def _clock_notes(verdict: CellVerdict) -> Iterator[str]:
 
 
 def _unread_clocks(verdict: CellVerdict) -> Iterator[str]:
-    """Yield a note on each host whose times matter but whose clock was not read, although other clocks were."""
+    """Yield a note on each host whose clock was not read although its times matter, if other clocks were read."""
     cell = verdict.cell
     known = {clock.host for clock in verdict.clocks if clock.when == "before"}
     sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)

@@ -286,7 +286,7 @@ def read_samples(
 
 
 def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterator[SampleBlock]:
-    """Yield the throughput that the tools report for their own intervals, inside the window that all load generators
+    """Yield the throughput in the tools' own reporting intervals, limited to the window that all load generators
     share."""
     start, end = measured.window
     for source, measurement in measured.sources.items():

@@ -34,7 +34,7 @@ Status = Literal["ok", "failed", "missing", "skipped"]
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """How a planned cell ended. `places` says where the journal has the other records of `attempt`.
+    """How a planned cell ended. `places` has the positions of the other records of `attempt` in the journal.
 
     The records are read on first use, and kept as long as the verdict exists. A copy (`replace`) reads its own records.
     Once a search has found the cell's threads or target, `cell` has them.

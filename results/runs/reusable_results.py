@@ -155,8 +155,8 @@ class Neighbours:
 
 
 def ran_beside(earlier: Neighbours, was: Cell, now: Neighbours, cell: Cell, *, reused: bool) -> str:
-    """Describe the work that may have run beside an earlier cell but must not run beside the cell that would reuse its
-    result. Returns "" if there is none.
+    """Describe work that may have run beside an earlier cell, although the plan that would reuse its result forbids it.
+    Returns "" if there is none.
 
     `reused` means that the earlier run had itself reused the result. Then only one thing is known about the run that
     measured it: its plan allowed no more work beside the cell than the earlier run's plan.
@@ -337,7 +337,7 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 
 
 class _EarlierRun:
-    """The good results of an earlier run, by the hash of the cell that they measured."""
+    """An earlier run with its good results. The results are kept by the hash of their cell."""
 
     def __init__(self, plan: Plan, beside: Neighbours, evidence: Evidence) -> None:
         self._plan, self._beside = plan, beside
@@ -372,8 +372,8 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: CellVerdict, cell: Cell) -> bool:
-        """Return whether an earlier cell's result can be used for a cell. A search needs the latency by which it is
-        decided, and a skipped cell depends on the rules of its plan."""
+        """Return whether an earlier cell's result can be used for a cell. The result must have the latency that the
+        cell's search uses. A cell that the earlier run skipped must be skipped by this plan's rules, too."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             if was.promise or now.promise:

@@ -87,7 +87,7 @@ WINDOW = 50
 """How many values are divided together. In a longer window, two changes may mask each other; in a shorter one, changes
 are hard to detect."""
 LEVEL = 1e-4
-"""The p-value below which a change counts. It is small because each of a window's 49 places may show a change by
+"""The p-value below which a change counts. It is small because each of a window's 49 positions may show a change by
 chance."""
 LEAST = 2
 """The fewest values on each side of a change."""
@@ -98,7 +98,7 @@ than it is."""
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change in a series. `index` is the place of the first value after the change. `p` is the two-sided p-value of
+    """A change in a series. `index` is the index of the first value after the change. `p` is the two-sided p-value of
     the t test for equal means on both sides, up to the neighbouring changes. It is 0 if nothing varies."""
 
     index: int
@@ -173,7 +173,7 @@ def p_of_means(a: Any, b: Any) -> float:
 
 
 def _candidates(series: NDArray[np.float64], level: float, window: int, least: int) -> list[int]:
-    """Return the places at which to divide windows. Windows overlap by half, so that each change has values on both
+    """Return the indices at which to divide windows. Windows overlap by half, so that each change has values on both
     sides in at least one window."""
     import numpy as np
 
@@ -190,8 +190,8 @@ def _candidates(series: NDArray[np.float64], level: float, window: int, least: i
 
 
 def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]:
-    """For each window, return whether there may be a place at which its two sides differ. Most windows have no such
-    place, and need no distances."""
+    """For each window, return whether its two sides may differ at any index. This is false for most windows, which then
+    need no distances."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -209,7 +209,7 @@ def _may_differ(windows: NDArray[np.float64], level: float) -> NDArray[np.bool_]
 
 
 def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]:
-    """Return the places that divide the values. Each is the place with the highest statistic in all parts so far.
+    """Return the indices that divide the values. Each is the index with the highest statistic in all parts so far.
     Dividing ends when the two sides no longer differ."""
     ends = [0, len(values)]
     while True:
@@ -225,7 +225,7 @@ def _divided(values: NDArray[np.float64], level: float, least: int) -> list[int]
 
 
 def _peak(values: NDArray[np.float64], least: int) -> tuple[float, int]:
-    """Return the highest statistic and its place, leaving at least `least` values on both sides."""
+    """Return the highest statistic and its index, leaving at least `least` values on both sides."""
     import numpy as np
 
     places = np.arange(len(values) + 1)

@@ -223,7 +223,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
-    """For each comparison, return the number by which Holm's procedure divides the chance of a false alarm.
+    """For each comparison, return the divisor for the chance of a false alarm according to Holm's procedure.
 
     The procedure starts at the lowest p-value and goes up. From the first p-value that is not significant, all
     comparisons get the same number. An interval at the resulting level excludes "no change" exactly if the procedure

@@ -73,8 +73,8 @@ class SortedPairs:
         return low
 
     def _among(self, places: tuple[Any, Any] | None) -> Any:
-        """Return all pairs in order. With `places`, return for each value of b only its pairs from a first place up to
-        another place."""
+        """Return all pairs in order. With `places`, return for each value of b only its pairs from a first position up
+        to another position."""
         np = self._np
         if places is None:
             return np.sort(self._of(self._above[:, None], self._below[None, :]), axis=None)

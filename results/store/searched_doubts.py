@@ -146,8 +146,8 @@ def doubts(store: Answering, sql: str) -> Mapping[Keys, Doubt]:
 
 
 def _halves(places: Sequence[Curve]) -> Iterator[tuple[list[Curve], list[Curve]]]:
-    """For each binary digit of the searches' numbers, yield the two halves of the searches that differ in that digit.
-    Any two searches are in different halves at least once."""
+    """Number the searches, and divide them into two halves by each binary digit of their numbers. Any two searches are
+    in different halves at least once."""
     for digit in range((len(places) - 1).bit_length()):
         zero, one = ([place for n, place in enumerate(places) if n >> digit & 1 == half] for half in (0, 1))
         yield zero, one
@@ -164,8 +164,8 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
-    """Return the values that a query would have if the searches had found these rates, which may be infinite. A missing
-    value is NaN."""
+    """Return the values of a query if the searches had found these rates. A value may be infinite, or NaN if it is
+    missing."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row is not a search. It gives the columns their types, even without a rate.

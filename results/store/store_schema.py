@@ -108,7 +108,7 @@ WHERE status = 'ok'"""
 
 
 class PromiseRow(NamedTuple):
-    """A search for the highest rate that keeps a promise, on one hardware with one workload, and its result.
+    """A search for the highest rate that keeps a promise, for one hardware group and one workload, and its result.
 
     `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
     that counts; if it is NULL, `reason` says why. `found` is the rate that the search found, even if held-out runs
@@ -485,7 +485,7 @@ class FileRow(NamedTuple):
 
 
 class SearchRow(NamedTuple):
-    """A knee search on one hardware with one workload: its criterion, and its result.
+    """A knee search for one hardware group and one workload: its criterion, and its result.
 
     `latency` is a statistic. `rise` and `gain` are shares. `knee` is a point on `axis` (threads or target); if it is
     NULL, `reason` says why.

@@ -27,7 +27,7 @@ _END_OLD = read_script(__file__, "scripts/end_old_servers.sh")
 
 
 def server_command(program: str, data: str, arguments: Sequence[Word]) -> Command:
-    """Return the command that runs a server whose data are in a folder. The command makes the folder, and records that
+    """Return the command that runs a server with its data in a folder. The command makes the folder, and records that
     it belongs to the server."""
     return Command(("sh", "-c", _RUN, "sh", program, data, *arguments))
 

@@ -242,8 +242,8 @@ def _refuse_all(refused: Mapping[str, RunnerError], held: Sequence[str], hosts: 
 
 
 def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Describe which cells are affected by hosts that could not be claimed. The user may stop the run and fix these
-    hosts."""
+    """Name the hosts that could not be claimed, and the number of cells that they affect. The user may stop the run and
+    fix these hosts."""
     named = ", ".join(away[:_NAMED])
     if len(away) > _NAMED:
         named = say.names_and_more(names=named, n=len(away) - _NAMED)

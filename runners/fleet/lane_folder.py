@@ -41,10 +41,8 @@ _INDEX, _PARTS = "lane-plans.json", "lane-plans.parts"
 
 
 class LanePlan(BaseModel):
-    """The place of a lane's plan in the file of all lanes' plans (offset and length in bytes), and the plan's SHA-256.
-
-    `hardware` are the names of the lane's hardware groups.
-    """
+    """The position of a lane's plan in the file of all lanes' plans (offset and length in bytes), and the plan's
+    SHA-256. `hardware` are the names of the lane's hardware groups."""
 
     model_config = ConfigDict(frozen=True)
     hardware: tuple[str, ...]

@@ -59,7 +59,7 @@ class LaneResults:
 
     @property
     def rank(self) -> tuple[int, float, str, str]:
-        """Return the key by which the folders of one lane are sorted. The folder with the highest key counts."""
+        """Return the sort key of a lane's folder. The folder with the highest key counts."""
         return self.finished, self.starts[-1].at, self.owner, self.sum
 
     def records(self) -> Iterator[j.AnyRecord]:

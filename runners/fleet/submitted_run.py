@@ -1,4 +1,4 @@
-"""The file in which a run records its scheduler, the options for the scheduler, and the jobs that it submitted.
+"""The file with a run's scheduler, the options for the scheduler, and the jobs that the run submitted.
 
 The scheduler itself knows best which jobs there are. The file records which scheduler to ask, and which job wrote which
 log.

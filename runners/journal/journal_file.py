@@ -225,7 +225,8 @@ def sum_at(path: Path, size: int) -> str:
 
 
 def _lines(path: Path, size: int | None, *, keep_open: bool = True) -> Iterator[tuple[JournalPlace, bytes, int, Chain]]:
-    """Yield for each complete line its place, its content without the checksum, its number, and the chain after it."""
+    """Yield for each complete line its position, its content without the checksum, its number, and the chain after
+    it."""
     at, chain = 0, START
     try:
         for number, line in enumerate(_kept_open(path) if keep_open else _in_blocks(path), start=1):
@@ -313,7 +314,7 @@ def last_record(path: Path) -> AnyRecord | None:
 
 
 def records_at(places: Iterable[JournalPlace]) -> Iterator[AnyRecord]:
-    """Yield the records at these places, which must be in order. Raises RunnerError if the journal has lost one of
+    """Yield the records at these positions, which must be in order. Raises RunnerError if the journal has lost one of
     them."""
     for path, of_one in groupby(places, key=lambda place: place.path):
         try:

@@ -48,7 +48,7 @@ REVISION = "revision.json"
 MOST_OF_A_PLAN = 1 << 30
 """The most bytes of a plan to read. A plan of 100,000 cells has a quarter of that."""
 LANE = "lane.json"
-"""The file that names the lane to which a folder belongs (see `LaneName`). Only folders of single lanes have it."""
+"""The file with the name of the folder's lane (see `LaneName`). Only folders of single lanes have it."""
 
 
 class LaneName(NamedTuple):
@@ -230,7 +230,7 @@ def _unread(path: Path, content: bytes) -> RunnerError:
 
 
 def lane_in(run_dir: Path) -> LaneName | None:
-    """Return the lane to which the folder belongs, or None for a whole run. Raises RunnerError."""
+    """Return the folder's lane, or None for a whole run. Raises RunnerError."""
     path = run_dir / LANE
     try:
         found = json.loads(read_plain(path))

@@ -45,7 +45,7 @@ _SPECIAL = frozenset(b".[]{}()*+?|^$\\")
 
 @dataclass(frozen=True)
 class Secret:
-    """A word that must never be shown or stored, and that should not be a process argument if this can be avoided.
+    """A word that must never be shown or stored. If possible, it should not be a process argument either.
 
     `written` is the secret's form in a file that has its own escapes, such as a property file. `of` are the original
     secrets from which it was put together.
@@ -146,7 +146,7 @@ class _Forms:
     longest: int
 
     def found(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield each place where a form occurs, from left to right, together with the end of the longest form that
+        """Yield each offset at which a form occurs, from left to right, together with the end of the longest form that
         begins there."""
         spans = [(at, -len(literal)) for literal in self.literals for at in _places(literal, text)]
         for start, end in self._windows(text) if self.varied else ():

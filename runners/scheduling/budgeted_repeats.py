@@ -294,7 +294,7 @@ _Turn = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class _Over:
-    """A budget that is used up, or that the next cells would use up. The fields are the budget's size, the used time,
+    """A budget that is used up, or would be used up by the next cells. The fields are the budget's size, the used time,
     the next cells' time, and the time reserved for held-out repeats, in seconds."""
 
     budget_s: float

@@ -80,7 +80,7 @@ def _highest(values: Iterable[float | None]) -> float | None:
 
 
 def key_of(cell: Cell) -> Knee:
-    """Return the search to which a cell of a searching experiment belongs."""
+    """Return the search that a cell belongs to. The cell's experiment must have a search."""
     return Knee(**Curve.of(cell)._asdict())
 
 

@@ -35,7 +35,7 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
-    """Return the lanes of a run without the cells whose ids are in `done`, and without lanes that have no cell left.
+    """Return the lanes of a run that still have cells to do, without the cells whose ids are in `done`.
 
     Two groups may share a lane only because of a third group. They still share it after the third group is done. If
     they did not, each cell would run twice, because the lanes of the whole plan choose points and repeats.

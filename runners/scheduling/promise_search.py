@@ -384,7 +384,7 @@ def ended_of(search: Search, answer: SearchAnswer, votes: Mapping[str, Vote]) ->
 
 
 def bounds_of(ended: j.PromiseEnded, rates: Sequence[float]) -> tuple[float | None, float | None]:
-    """Return the highest rate up to which no run broke the promise, and the lowest rate from which no run kept it.
+    """Return two rates: no run at or below the first broke the promise, and no run at or above the second kept it.
 
     Each is None if there is no such rate. `rates` are the candidates. If the answer is only a lower bound, the second
     is None.

@@ -421,7 +421,7 @@ class Busy:
 
 
 def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
-    """Return the factor by which a level of a simulated factor changes the speed, or the size of the data.
+    """Return how much a level of a simulated factor changes the speed, or the size of the data, as a factor.
 
     The result depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes
     no more space.

@@ -85,8 +85,8 @@ def meters_of(cell: Cell) -> set[Meter]:
 
 
 def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tuple[Node, str]]:
-    """Return every host whose power is sampled in these cells (by default all cells), and the id of the host that reads
-    its meter."""
+    """Return the hosts whose power is sampled in these cells (by default, in all cells). Each comes with the id of the
+    host that reads its meter."""
     found: dict[Meter, tuple[Node, str]] = {}
     for cell in plan.cells if cells is None else cells:
         hardware = plan.hardware[cell.hardware]

@@ -24,7 +24,7 @@ QUESTION = "SELECT hardware, threads, value FROM measure.throughput WHERE phase 
 
 
 def flips(path: Path, count: int) -> Iterator[int]:
-    """Flip one bit of the file at `count` different places, one after another, and yield each place. At the end,
+    """Flip one bit of the file at `count` different offsets, one after another, and yield each offset. At the end,
     restore the file."""
     whole, chance = path.read_bytes(), random.Random(path.name)  # noqa: S311 - the same flips each time
     for _ in range(count):

@@ -56,7 +56,7 @@ def test_the_tables_are_those_of_the_grammar() -> None:
 
 
 def outcome(source: Source) -> object:
-    """Return the tree with its places, or the message."""
+    """Return the tree with the spans of its nodes, or the message."""
     try:
         return parse(source)
     except SpecError as error:

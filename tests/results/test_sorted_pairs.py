@@ -1,5 +1,5 @@
-"""Tests that differences or ratios of all pairs can be looked up by their place in order, as in a sorted list, however
-many pairs there are."""
+"""Tests that differences or ratios of all pairs can be looked up by their index, as in a sorted list, however many
+pairs there are."""
 
 from __future__ import annotations
 

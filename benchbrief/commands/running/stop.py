@@ -106,8 +106,7 @@ def command(
 
 
 def _what_was_left(done: Stopped) -> str:
-    """Describe everything that was found on the hosts, so that a user who is looking for a job learns whether it was
-    there."""
+    """Describe everything that was found on the hosts, so that users can see whether a job was there."""
     if done.how == "stopped":
         return ""
     if not done.found:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # errors in the path, not in the text
 _RUN = ("plan.json", "journal.jsonl")
-"""The files by which a run's folder is recognized (see `run_folder.py`, which is slow to import). A plan alone is not
+"""The files that identify the folder of a run (see `run_folder.py`, which is slow to import). A plan alone is not
 enough, because it may be beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 

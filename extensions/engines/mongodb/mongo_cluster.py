@@ -34,7 +34,7 @@ _SERVICES = {
 }
 """Hosted services, each with the suffix of the addresses that its servers report in `hello`."""
 _OWN_BUILD = ("gitVersion", "allocator")
-"""Fields of `buildInfo` that mongod and mongos have had since version 2.4, and that other products lack."""
+"""Fields of `buildInfo` in mongod and mongos since version 2.4. Other products lack them."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,8 @@ def find_writable(hello: Mapping[str, Any]) -> bool:
 
 
 def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
-    """Raise PlanRefused for a server outside the replica set that clients ask for, since they would wait for that set
-    in vain.
-
-    A server that is not configured yet may still become a member.
-    """
+    """Raise PlanRefused for a server that is outside the clients' replica set, since they would wait for that set in
+    vain. A server that is not configured yet may still become a member."""
     its = str(hello.get("setName") or "")
     if asked and its != asked and not hello.get("isreplicaset"):
         about = {"database": database.name, "asked": asked, "at": at}

@@ -96,7 +96,8 @@ RESTORE = _script("restore_links")
 HOLDS_SNAPSHOT = _script("snapshot_holds_data")
 
 ELSEWHERE = "grep -Eom 1 '^[[:space:]]*(wal_dir|db_paths|cf_paths)[[:space:]]*=[[:space:]]*[^[:space:]]+' -- \"$2\""
-"""A command that prints the first option in the file $2 that puts part of the database outside its directory."""
+"""A command that searches the file $2 for options that put a part of the database outside its directory, and prints the
+first one."""
 
 
 FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
@@ -104,7 +105,7 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 @dataclass(frozen=True)
 class SnapshotWay:
-    """The scripts for one kind of snapshot, which take it, restore it, and print which data set it holds.
+    """The scripts for one kind of snapshot. They take it, restore it, and print which data set it holds.
 
     `describe` returns the sentence about a restore. `check`, `open` and `forget` run in that order before the directory
     is looked at, before it becomes ours, and before it is emptied; "" does nothing. `free` prints the free KiB and all

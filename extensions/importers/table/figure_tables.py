@@ -589,8 +589,8 @@ def _bounds_apart(columns: Sequence[Column | ImportProblem], file: str, line: in
 
 
 _MEAN = 50.5
-"""The mean's place in the order, between min and max. The mean is not compared with percentiles, since it may be above
-or below any of them."""
+"""The mean's position in the order, between min and max. The mean is not compared with percentiles, since it may be
+above or below any of them."""
 _ENDS = {"min": 0.0, "mean": _MEAN, "max": 101.0}
 
 

@@ -1,1 +1,1 @@
-"""A power meter that runs a user's command, which prints watts."""
+"""A power meter that runs a user's command and reads the watts that it prints."""

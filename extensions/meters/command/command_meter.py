@@ -1,4 +1,4 @@
-"""A power meter that is read by the user's own command, which prints a number of watts."""
+"""A power meter that runs the user's own command and reads the number of watts that it prints."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A power meter that reads the logs which meters write."""
+"""A power meter that reads logs written by meters themselves."""

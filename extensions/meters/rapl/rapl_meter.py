@@ -1,4 +1,4 @@
-"""A power meter that reads the energy counters of CPU packages, which restart at 0 after max_energy_range_uj.
+"""A power meter that reads the energy counters of CPU packages. They restart at 0 after max_energy_range_uj.
 
 See https://www.kernel.org/doc/html/latest/power/powercap/powercap.html for the counters. Since Linux 5.10 only root can
 read them, as they reveal what the processor computes (CVE-2020-8694).

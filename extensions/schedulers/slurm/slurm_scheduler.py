@@ -33,7 +33,7 @@ _ENDED = {
 }
 _WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 _STUCK = "launch failed requeued held"
-"""The reason that Slurm gives for a job that it holds back, such as one started right before slurmctld was killed."""
+"""The reason that Slurm gives when it holds back a job, such as one started right before slurmctld was killed."""
 
 
 class SlurmScheduler:

@@ -78,7 +78,7 @@ _BACKGROUND: Mapping[str, str] = {
 histogram includes that work."""
 
 _STATS = "stats"
-"""A pseudo-benchmark that prints the counters that RocksDB always keeps, such as the number of keys written."""
+"""A pseudo-benchmark that prints RocksDB's permanent counters, such as the number of keys written."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
 

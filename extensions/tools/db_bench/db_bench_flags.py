@@ -19,8 +19,8 @@ RESERVED = {
     **dict.fromkeys(("use_existing_db", "wal_dir", "seed", "histogram", "report_file", "report_interval_seconds"), ""),
     **dict.fromkeys(("stats_interval", "stats_interval_seconds"), ""),
 }
-"""Flags that the driver sets itself or that would move the data. Each has the place where a spec sets it instead, if
-there is one."""
+"""Flags that the driver sets itself or that would move the data. For each, names the place in a spec to set it instead,
+if there is one."""
 
 FLAG = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
 """Matches a db_bench flag."""
@@ -189,4 +189,4 @@ TYPES = {name: _typed(name, _KINDS[kind]) for kind, names in _BY_TYPE.items() if
 """The type of each flag, with its bounds and unit. Flags of unknown type are left out."""
 
 OURS = {"cache_size": "cache", "compression_type": "compression", "write_buffer_size": "write_buffer"}
-"""Flags for which the language has its own option, each with that option's name."""
+"""Flags that a spec sets by an option of the language. For each, has that option's name."""

@@ -288,7 +288,8 @@ def _bound(run: OpenloadRun) -> str:
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield a property that states the latency that coordinated omission would hide."""
+    """Yield a property with two 99th percentiles. Together, they show the latency that coordinated omission would
+    hide."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

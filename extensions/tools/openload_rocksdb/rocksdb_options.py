@@ -18,8 +18,8 @@ RESERVED = {
     "table_factory": "",
     "block_based_table_factory": "",
 }
-"""Options that the driver sets itself or that would change the data. Each has the place where a spec sets it instead,
-if there is one."""
+"""Options that the driver sets itself or that would change the data. For each, names the place in a spec to set it
+instead, if there is one."""
 
 _OPTIONS = {
     "bool": """

@@ -126,7 +126,7 @@ class Mariadb(StartedServer):
         self._note(cell.dataset.hash)
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Overwrite the note before a cell that writes, so that the next cell loads again."""
+        """Before a cell that writes, overwrite the note, so that the next cell loads again."""
         written = writes(self.plan.workload_of(cell), cell.events)
         if cell.dataset is not None and written and self.database.reset != "reuse":
             self._note("written")

@@ -263,7 +263,8 @@ def _flags(context: CellContext) -> Iterator[str]:
 
 
 def _foreign(context: CellContext, found: Summary) -> Iterator[str]:
-    """Yield each difference which shows that the output belongs to another cell."""
+    """Yield each difference between the output and the cell. Any difference shows that the output belongs to another
+    cell."""
     cell, given = context.cell, context.workload.properties
     script = BUILTIN.get(context.workload.benchmark, ("", _SCRIPT))[1]
     asked: dict[str, tuple[object, object]] = {

@@ -306,7 +306,7 @@ class Postgresql:
         return int(note.get("writers", 0))
 
     def _left_by_reset(self, workload: Workload) -> tuple[str, ...]:
-        """Return a remark on tables that a user's own script writes to and that no load creates again."""
+        """Return a remark on the tables that a user's own script changes and a load does not create again."""
         if self._database.reset not in ("drop_and_load", "after_writes"):
             return ()
         tables = [each for each in written_tables(workload.files.get("file", "")) if each not in _TABLES]

@@ -137,7 +137,8 @@ class Redis(StartedServer):
             raise RunnerError(said, say_redis.redis_not_ours_hint())
 
     def _foreign_name(self, ours: int) -> str:
-        """Return a key that is not one of the `ours` keys that we loaded, or "" if no inspected key is foreign."""
+        """Return a key that we have not loaded (`ours` is the number of keys that we have), or "" if no inspected key
+        is foreign."""
         cursor = "0"
         for _ in range(_SCANS):
             cursor, *names = self._ask("SCAN", cursor, "COUNT", str(_AT_ONCE)).splitlines()
@@ -161,8 +162,8 @@ class Redis(StartedServer):
         self._note(cell, cell.dataset.hash)
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Write the snapshot that is due after a load, and wait until it is complete, so that no snapshot is written
-        during the measurement."""
+        """After a load, write the snapshot that is due and wait until it is complete, so that none is written during
+        the measurement."""
         if self._settings().get("save"):
             self._ask("BGSAVE", "SCHEDULE")
         while any(self._info().get(name, "0") != "0" for name in _BUSY):
@@ -172,7 +173,7 @@ class Redis(StartedServer):
         return ()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Overwrite the note before a cell that writes, so that the next cell loads again."""
+        """Before a cell that writes, overwrite the note, so that the next cell loads again."""
         written = writes(self.plan.workload_of(cell), cell.events)
         if cell.dataset is not None and written and self.database.reset != "reuse":
             self._note(cell, "written")

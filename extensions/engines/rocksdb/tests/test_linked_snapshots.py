@@ -89,7 +89,7 @@ def test_a_database_is_the_same_bytes_after_any_writes(tmp_path: Path) -> None:
 DB_BENCH = TOOL_SPECS.usable("db_bench")
 assert DB_BENCH
 WRITING = [name for name, each in DB_BENCH.workloads.items() if each.existing and each.writes]
-"""The benchmarks that write to a data set that was loaded before."""
+"""The benchmarks that write to a data set loaded earlier."""
 
 
 def test_there_are_workloads_that_write_into_loaded_data() -> None:

@@ -1,5 +1,5 @@
-"""Tests that a load of RocksDB is refused if there is too little room for it, for a snapshot, or for cells that
-write."""
+"""Tests that RocksDB is not loaded if there is too little room for the data, for a snapshot, or for the writes of
+cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests power meters that are commands which print a host's watts."""
+"""Tests power meters that read the watts printed by a command."""
 
 from __future__ import annotations
 

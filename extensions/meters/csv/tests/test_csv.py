@@ -1,4 +1,4 @@
-"""Tests power that is read from the log which a meter writes itself."""
+"""Tests power that is read from a log written by the meter itself."""
 
 from __future__ import annotations
 

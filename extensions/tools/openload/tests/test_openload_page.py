@@ -1,5 +1,4 @@
-"""Tests that the page about openload names each measure of openload, and each reason for which openload refuses a
-cell."""
+"""Tests that the page about openload names all of openload's measures, and all reasons why openload refuses a cell."""
 
 from __future__ import annotations
 
