@@ -1,4 +1,4 @@
-"""What every test may use: golden files that are compared, or written anew with `--update-goldens`."""
+"""What every test may use: golden files that are compared, or rewritten with `--update-goldens`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def run_plan(
 
     An interrupted run is not rendered, so that nobody takes a partial result for a whole one. During the run,
     OpenMetrics are written to the file `metrics`. With `wait`, the run waits for hosts that another run holds. After
-    the wait, `retake` chooses anew which earlier results to take. Like `run_on_scheduler` and `merge_run`, this
+    the wait, `retake` chooses again which earlier results to take. Like `run_on_scheduler` and `merge_run`, this
     function claims this machine while the brief is made, unless another run has claimed it.
     """
     plan = load_plan(run_dir)

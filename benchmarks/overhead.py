@@ -92,7 +92,7 @@ def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tup
 
 @contextmanager
 def by_ssh() -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the host's name for a spec, and the environment in which ssh knows that name."""
+    """Yield the host's name for a spec, and an environment that lets ssh find the host by this name."""
     # A folder of its own for its jobs: other runs on this machine hold their hosts in the usual one.
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs, sshd(config=f"SetEnv TMPDIR={jobs}") as at:
         yield '"box"', {"HOME": str(at.home), "TMPDIR": jobs}

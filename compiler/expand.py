@@ -58,7 +58,7 @@ Pair = tuple[str, Levels]
 
 
 def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
-    """Return each workload at each combination of levels, in the order in which one hardware group runs them.
+    """Return each workload at each combination of levels, in running order for one hardware group.
 
     Usually, this is the order of the spec: all workloads at one combination come before those at the next. Another
     order is used if it needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data

@@ -40,7 +40,7 @@ class Findings:
         self.failed = False
 
     def silence(self, *spans: Span) -> None:
-        """Accept no more findings at exactly these places, since their mistakes have already been reported."""
+        """Accept no more findings at exactly these spans, since their mistakes have already been reported."""
         self._silent.update(map(_place, spans))
 
     def add(self, problem: CompileProblem) -> None:
@@ -77,11 +77,11 @@ class Findings:
             self._problems = dict.fromkeys((*list(self._problems)[:since], *kept))
 
     def at(self, span: Span) -> bool:
-        """Return whether there is a finding at exactly this place."""
+        """Return whether there is a finding at exactly this span."""
         return _place(span) in self._places
 
     def within(self, span: Span) -> bool:
-        """Return whether there is a finding at this place or at a part of it."""
+        """Return whether there is a finding at this span or at a part of it."""
         return any(
             source == id(span.source) and span.start <= start and end <= span.end for source, start, end in self._places
         )

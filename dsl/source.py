@@ -81,7 +81,7 @@ class Shown:
 
 
 def show(source: Source, line: int, start: int, end: int) -> Shown:
-    """Return the line with this number, in which the part within [start, end) of the source is marked."""
+    """Return the line with this number, with its part within [start, end) of the source marked."""
     first = source.line_starts[line - 1]
     whole = source.line(line)
     start, end = (min(max(offset - first, 0), len(whole)) for offset in (start, end))

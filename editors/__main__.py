@@ -1,4 +1,4 @@
-"""Writes the highlighting of every editor anew: `python -m editors`. With `--check`, only says what is out of date."""
+"""Rewrites the highlighting of every editor: `python -m editors`. With `--check`, only says what is out of date."""
 
 from __future__ import annotations
 

@@ -379,8 +379,8 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return the direction in which a change is worse. If the series does not declare one, this is the direction of its
-    own change."""
+    """Return 1 if a rise is worse, or -1 if a fall is worse. If the series does not declare this, its own change counts
+    as the worse direction."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

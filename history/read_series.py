@@ -72,7 +72,7 @@ def _canonical(point: Mapping[str, Any]) -> str:
 class HistorySeries:
     """A quantity of a spec at a point.
 
-    `parts` are in the order in which they began. Values of different parts are never compared.
+    `parts` are sorted by their beginning. Values of different parts are never compared.
     """
 
     spec: str

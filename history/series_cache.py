@@ -264,8 +264,8 @@ _MEMORY = "256MB"
 
 
 class _Entry(NamedTuple):
-    """A cache entry: a run in the state in which it was read. If the run has no series, `file` is "" and `problem`
-    gives the reason."""
+    """A cache entry for a run, with the state that the run had when it was read. If the run has no series, `file` is ""
+    and `problem` gives the reason."""
 
     stamp: str
     file: str

@@ -478,8 +478,8 @@ def _definition(each: _Measured, behind: _Behind, plan: Plan, ways: list[int | W
 
 
 def _ways(plan: Plan, cells: Iterable[Cell], start: RunStarted | None) -> list[int | Way]:
-    """Return the ways in which cells were measured, each once. In a journal with one version number for all tools, the
-    way is that number."""
+    """Return all ways of measuring the cells, without duplicates. In a journal with one version number for all tools,
+    the way is that number."""
     if start is None or start.imported:
         return [start.measurement if start else 0]
     found: set[int | Way] = set()

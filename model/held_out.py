@@ -60,8 +60,8 @@ def numbers_held_out(plan: Plan) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some of a claim's reads, and the place of the extreme on which these reads depend. The place is empty if there is
-    no such extreme."""
+    """Some of a claim's reads, and the place of the extreme that they depend on. The place is empty if there is no such
+    extreme."""
 
     reads: tuple[Read, ...]
     place: Place

@@ -275,12 +275,12 @@ class Unjudged(Node):
 class Expect(Node):
     """A condition. `query` gives `value` 1.0 (holds), 0.0 (does not hold) or NULL (unknown) for each of its dims.
 
-    `sides` are the two sides of a comparison, whose numbers the verdict shows. It is empty for other conditions.
-    `better` is the direction in which the left side makes the condition hold. It is None if the condition does not ask
-    which side is larger. Otherwise, if there are several repeats, `repeats` has both sides with the value of each
-    repeat (with a further dimension). `ranges` are the ranges in which the values of `repeats` always lie, whatever is
-    measured. `unjudged` are measures that the condition reads but can't judge, because a workload or an experiment has
-    no cell with them, although the condition does not exclude that workload or experiment.
+    `sides` are the two sides of a comparison, and the verdict shows their numbers. It is empty for other conditions.
+    `better` says whether a higher or lower left side helps the condition to hold. It is None if the condition does not
+    ask which side is larger. Otherwise, if there are several repeats, `repeats` has both sides with the value of each
+    repeat (with a further dimension). The values of `repeats` always lie in `ranges`, whatever is measured. `unjudged`
+    are measures that the condition reads but can't judge, because a workload or an experiment has no cell with them,
+    although the condition does not exclude that workload or experiment.
 
     If one side is the highest or the lowest of several values, `points` is like `repeats`, but with all these values
     instead of the extreme. (The highest of single repeats would be higher than the highest of the means.) `needs` says

@@ -88,8 +88,8 @@ class Curve(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The place shared by all repeats of a cell. `threads` and `target` are None if the cell has no such setting, or if
-    a search has not found it yet."""
+    """The point that all repeats of a cell measure. `threads` and `target` are None if the cell has no such setting, or
+    if a search has not found it yet."""
 
     experiment: str
     hardware: str

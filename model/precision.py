@@ -148,8 +148,8 @@ def last_digit(spec: str, value: float) -> float:
 
 
 Worse = Literal["nearest", "down", "up"]
-"""The direction in which a claim's number may be freely rounded, because the claim then becomes weaker. It is "nearest"
-if the claim becomes weaker in neither direction."""
+"""A rounding direction. A claim's number may be freely rounded in this direction, because the claim then becomes
+weaker. It is "nearest" if the claim becomes weaker in neither direction."""
 MOST_GAINED, MOST_LOST = 0.01, 0.03
 """The share of a claim's number by which rounding may move it in its favour, and against it."""
 

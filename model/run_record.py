@@ -210,10 +210,10 @@ class CellTimes:
     resetting: dict[str, float] = field(default_factory=dict)
     """The part of `seconds` that the step `load` took."""
     waiting: dict[str, float] = field(default_factory=dict)
-    """The part of `seconds` in which the cell waited for its turn to be measured."""
+    """The part of `seconds` that the cell spent waiting for its turn to be measured."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
-    """The seconds in which a budget chose a repeat, by the cell that came next. They are not part of `seconds`."""
+    """The seconds that a budget took to choose a repeat, by the cell that came next. They are not part of `seconds`."""
     _step: dict[str, str] = field(default_factory=dict)
     """The current step of each running cell."""
     _loaded: set[str] = field(default_factory=set)

@@ -38,7 +38,7 @@ BATCH_S = 5.0
 """
 
 FEWEST_BATCHES = 10
-"""The fewest batches in which a transient is looked for. With fewer, most findings would be due to chance."""
+"""The fewest batches that are searched for a transient. With fewer, most findings would be due to chance."""
 
 SOONEST_S = BATCH_S * FEWEST_BATCHES
 

@@ -150,7 +150,7 @@ def _awk(rules: Mapping[str, Iterable[str]]) -> str:
 
 _FAILED = "failed: "
 _AGAIN = "again"
-"""A line after which a reading begins anew."""
+"""The line before a repeated reading. The lines of the failed attempt before it are dropped."""
 
 
 def parse_readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:

@@ -162,7 +162,7 @@ class ReadsAfter(Protocol):
 
 @runtime_checkable
 class TellsGaps(Protocol):
-    """A probe kind in which some readings may fail while other readings are good."""
+    """A probe kind whose readings may fail one by one, while the others are good."""
 
     def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
         """Return a sentence about which readings inside the window failed, and why, or "" if none failed."""

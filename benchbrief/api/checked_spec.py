@@ -92,8 +92,8 @@ class PlannedSpec:
 
     @property
     def cells(self) -> Answer:
-        """The cells in the order in which they run, with a column for each factor. The column `seconds` holds each
-        cell's estimated time."""
+        """The cells in running order, with a column for each factor. The column `seconds` holds each cell's estimated
+        time."""
         import pyarrow as pa
 
         from benchbrief.compiler.estimates.estimate import seconds

@@ -265,8 +265,7 @@ def _labels(contenders: Sequence[Contender]) -> dict[str, str]:
 
 
 def _merged(found: Mapping[Pair, Sequence[Difference]], count: int) -> Iterator[Differing]:
-    """Yield each property in which some contender differs from the first one, with the property's value for each
-    contender."""
+    """Yield each property that is not the same for all contenders, with its value for each contender."""
     values_of: dict[str, dict[int, str]] = {}
     for (_, other), each in ((pair, each) for pair, many in found.items() for each in many):
         values_of.setdefault(each.what, {0: each.first})[other] = each.second

@@ -137,7 +137,7 @@ def summary(judged: JudgedContenders) -> Iterator[str]:
 
 
 def ranking_cases(judged: JudgedContenders, *, strict: bool) -> Iterator[Case]:
-    """Yield the cases of a JUnit file, in which each contender is compared with the first one."""
+    """Yield the cases of a JUnit file. Each case compares a contender with the first one."""
     for name, outcome in judged.against_first.items():
         called = (judged.names[0], name)
         for each in cases(outcome, called, strict=strict):

@@ -256,7 +256,7 @@ def _new_part(before: SeriesPart, part: SeriesPart) -> Iterator[tuple[str, str |
 
 
 def change_texts(change: Change, unit: str) -> tuple[str, str]:
-    """Return the texts of a change: `2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001` and `997.5 ops/s → 947.3
+    """Return two texts about a change: `2026-02-03  −5.1 % (−6.2 to −4.0)  worse, p < 0.0001` and `997.5 ops/s → 947.3
     ops/s`."""
     when = f"{change.first.at:%Y-%m-%d}  {changed_by(change, unit)}  {worth(change)}, {p_text(change.p)}"
     return when, f"{amount(change.before, unit)} → {amount(change.after, unit)}"

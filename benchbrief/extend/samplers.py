@@ -1,7 +1,7 @@
 """Functions for a meter's sampling program, which the controller starts with `sampler_job`. The program prints readings
 as probes do.
 
-This module imports nothing else from benchbrief, because each measurement starts such a program anew.
+This module imports nothing else from benchbrief, because each measurement starts a new process with such a program.
 """
 
 from benchbrief.runners.meters.sample_blocks import block, fail, head, number

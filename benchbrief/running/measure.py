@@ -88,7 +88,7 @@ def measure(
     """Run cells until all are good or a signal ends the run. Raises RunnerError.
 
     `report` says whether the reports will be rendered, so that the recorded estimate covers them. `wait_s`, `given` and
-    `kept` are as for `execute`. `retake` chooses earlier results anew after a wait for hosts. If this run belongs to
+    `kept` are as for `execute`. `retake` chooses earlier results again after a wait for hosts. If this run belongs to
     another run, `of` is the run that a user has to resume after a stop.
     """
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()

@@ -148,8 +148,8 @@ def _lines(diagnostic: Diagnostic) -> Iterator[str]:
 
 
 def _place(analysis: Analysis, span: Span) -> types.Location | None:
-    """Return a span's location. If the span belongs to no known version of a file, use the text in which the span was
-    found."""
+    """Return a span's location. If the span belongs to no known version of a file, the location is computed from the
+    text of the span's source."""
     known = analysis.place(span)
     if known is not None or not span.source.name:
         return known

@@ -287,8 +287,7 @@ class TimesOfSteps(CompileProblem):
 
 
 class BadTrace(CompileProblem):
-    """A trace in which `line` is bad: it is not a due time, is out of order, follows a gap, or ends the trace too
-    early."""
+    """A trace with a bad `line`: it is not a due time, is out of order, follows a gap, or ends the trace too early."""
 
     code = "E0584"
     says = "line {line} of `{file}` {why}"

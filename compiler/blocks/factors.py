@@ -403,7 +403,8 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
         return self._found[name, own]
 
     def _parts(self, name: str, own: Levels) -> Item | None:
-        """Return a block merged from blocks at one level each, or None if the block has to be read anew."""
+        """Return a block merged from blocks at one level each, or None if the block must be read at each combination of
+        levels."""
         if name not in self._apart:
             return None
         keys = {factor: key for factor, key in own.keys.items() if key != self._factors[factor].factor.default}

@@ -41,7 +41,7 @@ from benchbrief.model.units import Unit
 
 @dataclass(frozen=True)
 class FixedKeys:
-    """A place in the report, with the keys that the surrounding `each` blocks fix."""
+    """The keys that the surrounding `each` blocks fix for a part of the report."""
 
     fixed: Fixed = ()
 
@@ -58,7 +58,7 @@ class FixedKeys:
 
 
 def typed_at(typer: Typer, expr: ast.Expr, place: FixedKeys, demanded: Iterable[Dimension] = ()) -> Typed | None:
-    """Return the typed expression with the place's keys fixed, or None after a mistake."""
+    """Return the typed expression with these keys fixed, or None after a mistake."""
     if typer.full():
         return None
     demanded = frozenset(demanded)
@@ -158,7 +158,7 @@ def in_brackets(expr: ast.Expr) -> str:
 
 
 def runs_at(typer: Typer, place: FixedKeys) -> Runs:
-    """Return the planned runs at the place."""
+    """Return the planned runs with these keys."""
     runs = typer.runs
     for dim, key in place.fixed:
         runs = runs.at(dim, key)
@@ -481,8 +481,8 @@ def labelled_key(typer: Typer, argument: ast.Argument) -> tuple[Dimension, DimKe
 
 
 def _compared(typer: Typer, expr: ast.Binary) -> Wording | None:
-    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b` if `a` and `b` are the same quantity at two
-    places."""
+    """Recognise `a / b`, `a / b - 1`, `1 - a / b` and `(a - b) / b` if `a` and `b` are the same quantity with different
+    keys."""
     form, above, below = "shared_ratio", expr.left, expr.right
     one: ast.Quantity | None = None
     match expr:

@@ -375,8 +375,8 @@ _Subject = tuple[Dimension, str | None, str]
 
 
 def subject_of(typer: Typer, expr: ast.Expr) -> _Subject | None:
-    """Return the dimension, key and field that an expression names, or None if it names none. A key of None stands for
-    the key that is fixed at the place."""
+    """Return the dimension, key and field that an expression names, or None if it names none. If the key is None, it
+    means the key that is fixed by the surrounding `each` block."""
     word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
     if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
         return None

@@ -111,11 +111,12 @@ def _alone(cell: Cell) -> Cell:
 
 
 MOST_CELLS = 5000
-"""Advice is sought only for plans with at most this many cells, because each change has to be planned and estimated
-anew."""
+"""Advice is sought only for plans with at most this many cells, because the plan and its estimate are computed again
+for each change."""
 _MOST = 3
 _MOST_ORDERED = 6
-"""The most experiments for which other orders are tried, since each order has to be planned and estimated anew."""
+"""The most experiments for which other orders are tried, since the plan and its estimate are computed again for each
+order."""
 _LEAST_SHARE = 0.02
 """A change is advised only if it saves at least this share of the time."""
 _LEAST_S = 60.0

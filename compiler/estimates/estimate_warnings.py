@@ -38,7 +38,7 @@ def warn_by_estimates(model: Model, findings: Findings) -> None:
 
 
 def _check_turns(model: Model, findings: Findings) -> None:
-    """Report experiments whose levels take turns although each level needs other data in the same place."""
+    """Report experiments whose levels take turns although each level needs other data in the same storage place."""
     for matrix in model.matrices:
         if matrix.experiment.order == "interleaved" and (factors := _reloading(matrix, model.hosts)):
             loads = [
@@ -89,7 +89,7 @@ def _warn_of_replaced_data(model: Model, findings: Findings) -> None:
 
 
 def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
-    """Return whether a data set comes back to a place after another one was there. Few specs need that."""
+    """Return whether a data set comes back to a storage place after another one was there. Few specs need that."""
     there: dict[int, int] = {}
     left: set[tuple[int, int]] = set()
     numbers: dict[object, int] = {}  # of each place and each content, since numbers are compared faster
@@ -118,10 +118,8 @@ def _data_return(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> boo
 
 @dataclass
 class SharedPlace:
-    """A database's cells that load their data again after others replaced it, and the seconds of these loads.
-
-    `hardware` are the keys of the groups with data in that place.
-    """
+    """Cells of a database that must load their data again because other data have replaced them, and the seconds of
+    these loads. `hardware` are the keys of the groups with data in that storage place."""
 
     database: str
     hardware: dict[str, None] = field(default_factory=dict)

@@ -15,7 +15,7 @@ _SIGNS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "=": _DIM}
 
 
 class Page:
-    """Lines of at most `width` columns, in which control characters are escaped."""
+    """Lines of at most `width` columns. Control characters are escaped."""
 
     def __init__(self, width: int, color: bool) -> None:
         self._width = width

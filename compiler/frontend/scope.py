@@ -55,7 +55,7 @@ class WorkloadKey:
 @dataclass(frozen=True)
 class LevelKey:
     """A level of a factor. `key` is its name, or its number in the base unit. `facts` are the attributes of a bundle,
-    and `units` are the units in which the spec gives numbers among them."""
+    and `units` are the units of their numbers as written in the spec."""
 
     key: DimKey
     label: str

@@ -78,7 +78,7 @@ Table = tuple[str, str]
 
 
 def _cell(measure: Measure) -> Dims:
-    """Return the dimensions in which the measure's cells differ."""
+    """Return the dimensions that distinguish the measure's cells."""
     return in_order((*POINT, *measure.runs.factors, "repeat"))
 
 

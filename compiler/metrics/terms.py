@@ -252,7 +252,7 @@ Term: TypeAlias = NumberTerm | Measure | FactTerm | AxisValue | OperationTerm | 
 
 
 def parts(term: Term) -> tuple[Term, ...]:
-    """Return the direct parts of a term, in the order in which they are written."""
+    """Return the direct parts of a term, in the order of the text."""
     match term:
         case OperationTerm():
             return term.operands
@@ -441,7 +441,8 @@ def _always(term: Term) -> frozenset[Dimension]:
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:
-    """Return the term with the dimensions in `dims` in which its runs differ, even if a factor has only one level."""
+    """Return the term with the experiment and the factors in `dims` kept as dimensions, if its runs differ in them.
+    Even a factor with only one level is kept."""
     wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
     if not wanted:
         return term
@@ -482,7 +483,7 @@ def may_fix(term: Term, dim: Dimension, key: DimKey) -> bool:
 
 
 def leaves(term: Term) -> tuple[Measure | FactTerm | AxisValue, ...]:
-    """Return the measures, facts and axes of a term, in the order in which they are written."""
+    """Return the measures, facts and axes of a term, in the order of the text."""
     if isinstance(term, _Whole):
         return term.leaves
     return () if isinstance(term, NumberTerm) else (term,)
@@ -556,7 +557,7 @@ Demanded = frozenset[Dimension]
 
 @dataclass(frozen=True)
 class Typed:
-    """A term, and the unit in which to show it if the spec gives one, as `in unit` does for a metric."""
+    """A term and its display unit. The unit is None unless the spec gives one, as `in unit` does for a metric."""
 
     term: Term
     display: Unit | None = None

@@ -1,4 +1,5 @@
-"""The data set at each place while a plan's cells run: what each cell finds there, and how long its reset takes."""
+"""Follows the data sets in each storage place while a plan's cells run: what each cell finds there, and how long its
+reset takes."""
 
 from __future__ import annotations
 
@@ -54,8 +55,8 @@ COPIED_BYTES_PER_S = 500e6
 
 @dataclass(frozen=True)
 class _State:
-    """The data set at a place, its changes since the load, and how many seconds cells have spent on inserting into
-    it."""
+    """The data set in a storage place, its changes since the load, and how many seconds cells have spent on inserting
+    into it."""
 
     dataset: str
     changes: Change = "nothing"
@@ -76,12 +77,12 @@ LINKED_S = 0.5
 
 @dataclass
 class DataStates:
-    """The data set at each place, as left by all cells that have been added."""
+    """The data set in each storage place, as left by all cells that have been added."""
 
     _held: dict[str, _State] = field(default_factory=dict)
 
     def without(self, place: str) -> None:
-        """Record that a cell makes its own data at a place."""
+        """Record that a cell replaces the data in a storage place by its own."""
         self._held.pop(place, None)
 
     def reset(self, place: str, dataset: str, reset: Reset, engine: str, *, bytes_: float, load_s: float) -> ResetStep:
@@ -110,7 +111,7 @@ class DataStates:
         return ResetStep("load", load_s)
 
     def changed(self, place: str, changes: Change, insert_s: float) -> None:
-        """Record that a cell changes the data at a place."""
+        """Record that a cell changes the data in a storage place."""
         if (found := self._held.get(place)) and (insert_s or found.changes != changes):
             changes = worse(found.changes, changes)
             self._held[place] = _State(found.dataset, changes, found.insert_s + insert_s)

@@ -72,7 +72,7 @@ def _in_order(table: Any) -> list[int]:
 
 
 def _accepted(lexer: Any) -> tuple[str, ...]:
-    """Return the terminals that may come next, in the order in which they are tried."""
+    """Return the terminals that may come next, in the order in which the parser tries them."""
     scanner = lexer.scanner
     if lexer.callback:
         raise TypeError("a terminal with a callback is not known to parser_loop.py")

@@ -32,8 +32,8 @@ class Mark:
 class DrawnSuite:
     """Values over runs, the oldest first. None is a gap.
 
-    `parts` are the first indices of stretches that are not compared with each other. `low` and `high` are the texts of
-    the smallest and the largest value.
+    `parts` are the first indices of stretches that are not compared with each other. `low` and `high` are the smallest
+    and the largest value, as text.
     """
 
     values: Sequence[float | None]

@@ -200,7 +200,7 @@ def _valued(each: SeriesValue, unit: str) -> str:
 
 
 def _last_text(trend: Trend) -> str:
-    """Return the last value, and the period in which it was measured, or "" if there is no value."""
+    """Return the last value and when it was measured, or "" if there is no value."""
     every = sorted((each.at, each.run_id, each, part.part.unit) for part in trend.parts for each in part.part.known)
     if not every:
         return ""

@@ -75,7 +75,7 @@ class ChartPoint:
     end: float | None = None
     """The upper end of a range that begins at `y`."""
     ends: tuple[str, str] = ("", "")
-    """The texts of both ends of a range."""
+    """Both ends of a range, as text."""
     worse: bool = False
     """Whether the point is a change for the worse. If so, its bar is pale."""
     bound: Bound = ""

@@ -589,7 +589,8 @@ class ChartText:
 
 
 def _short_title(title: str, width: float) -> str:
-    """Return an axis's title. If it is too wide, the place that it names is left out."""
+    """Return an axis's title. If it is too wide, leave out the hardware, workload or level that it names, and shorten
+    the rest."""
     named = re.fullmatch(rf"(.+?){re.escape(locale().listed(('', '')))}.*?( \([^()]+\))?", title)
     if named and text_width(title, TEXT) > width:
         title = named[1] + (named[2] or "")

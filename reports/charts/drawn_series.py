@@ -160,7 +160,7 @@ def event_rules(
 
 
 def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | None = None) -> tuple[DrawnSeries, ...]:
-    """Return the series with the texts of their values.
+    """Return the series with a text for each value.
 
     The texts follow the author's format if there is one. Otherwise, all values on an axis have equal decimals, as in
     tables with the same numbers. Marks and whole counts have decimals of their own. A bracket is written as a

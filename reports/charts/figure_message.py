@@ -215,7 +215,7 @@ class _Said:
 
     @property
     def better(self) -> Literal["higher", "lower"] | None:
-        """The direction in which values get better, as declared by the metric or implied by the kind of a plain
+        """Whether higher or lower values are better, as declared by the metric or implied by the kind of a plain
         measure."""
         query = self.first.series.query
         for metric in self.results.plan.metrics:
@@ -327,8 +327,7 @@ class _Said:
         return [self._with_ties(said, len(ranked) - len(clear))]
 
     def _with_ties(self, said: str, ties: int) -> str:
-        """Add the number of places without a leader to a sentence on who is ahead, so that the counts add up to the
-        total."""
+        """Add the number of ties to a sentence on who is ahead, so that the counts add up to the total."""
         if not ties:
             return said
         once = any(value.once for line in self.lines for value in line.values.values())

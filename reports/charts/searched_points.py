@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[a-z_][a-z0-9_.]*(\[[^\[\]]*\])*")
 def chosen_ramp(
     figure: plan.FigureElement, dim: str | None, results: Results
 ) -> Literal["adaptive", "searched"] | None:
-    """Return the way in which a run chose the points of the figure's x axis, or None if the run did not choose them."""
+    """Return how a run chose the points of the figure's x axis, or None if the run did not choose them."""
     if dim not in ("threads", "target"):
         return None
     behind = (cell.experiment for s in figure.series if s.x_dim == dim for cell in results.cells_behind(s.query))

@@ -215,7 +215,7 @@ _TELLING = ("os", "kernel", "virtualization", "cpu", "memory", "memory_limit", "
 def fact_lines(
     hardware: Hardware, results: Results, compared: Sequence[Hardware], *, in_full: bool = False
 ) -> list[FactLine]:
-    """Return the facts of a group for a table in which the group is `compared` with others.
+    """Return the lines with the facts of a hardware group, for a table of the groups `compared`.
 
     A customer's brief leaves some facts out, unless `in_full`. The first line has the number of nodes.
     """

@@ -323,8 +323,8 @@ def said_once(results: Results) -> str:
 
 
 def rehearsed_for(results: Results) -> float | None:
-    """If the run was a rehearsal, in which each point was measured once and only for a short time, return the longest
-    time of a measurement in seconds."""
+    """If the run was a rehearsal, return the longest time of a measurement in seconds. A rehearsal measures each point
+    once, and only for a short time."""
     measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     longest = max((each.measure_s for each in planned), default=REHEARSED_S)

@@ -173,7 +173,7 @@ class _Writer:
     notes: dict[int, Footnote] = field(default_factory=dict)
     """The footnotes of running text, by number."""
     drawings: list[tuple[Any, FigureView, Emu]] = field(default_factory=list)
-    """The places of figures, each with its figure and the width of its column."""
+    """The paragraphs for figures, each with its figure and the width of its column."""
 
     def __post_init__(self) -> None:
         self.footnotes = Footnotes(self.document)
@@ -463,7 +463,7 @@ class _Writer:
         self.write_notes(block.notes)
 
     def picture(self, block: FigureView) -> Any:
-        """Add the place of a figure's drawing and return it, or None if there is none."""
+        """Add a paragraph for a figure's drawing and return it, or None if the figure has none."""
         if not block.svg:
             return None
         paragraph = self.paragraph("Brief Figure", ())

@@ -42,7 +42,8 @@ class ComparedTexts:
 
 
 def compare_texts(kept: KeptLedger, now: Sequence[FileText], numbers: Sequence[NumberEntry]) -> ComparedTexts:
-    """Compare the texts of a file with its texts at the time it was made. `numbers` are the numbers of the brief."""
+    """Compare a file's current texts with those that it had when it was made. `numbers` are the numbers of the
+    brief."""
     found = _paired(kept.texts, now)
     named = _Named(numbers)
     edited = [each for then, text in found.same for each in _changed(then, text, named)]
@@ -77,15 +78,15 @@ def _missing(
 
 
 class _Named:
-    """Finds the numbers of the ledger by their places in texts."""
+    """Finds a number of the ledger at a position in a text."""
 
     def __init__(self, numbers: Sequence[NumberEntry]) -> None:
         self._numbers = [(number, pattern_of(number.shown)) for number in numbers if number.value is not None]
         self._used: set[str] = set()
 
     def at(self, cell: str, start: int, end: int) -> tuple[NumberEntry, int] | None:
-        """Return the ledger's number at this place of a cell, and where it ends. If several numbers match, prefer one
-        that was not returned before."""
+        """Return the ledger's number at this position in a cell, and where it ends. If several numbers match, prefer
+        one that was not returned before."""
         found = [
             (number, match.end())
             for number, pattern in self._numbers

@@ -41,7 +41,7 @@ def data_of(chart: NativeChart) -> Any:
 
 
 def _data_of_ranges(chart: NativeChart, form: str) -> Any:
-    """Return the data of ranges. Each category has a place for each series, and a free place at both sides. All ranges
+    """Return the data of ranges. Each category has a position for each series, and a free one at both sides. All ranges
     stand on a series with the lowest values, from which they extend upwards."""
     data: Any = _CATEGORIES(number_format=form)
     ranges = ranges_of(chart)
@@ -51,7 +51,7 @@ def _data_of_ranges(chart: NativeChart, form: str) -> Any:
             category.add_sub_category(" ")
 
     def spread(values: Sequence[Sequence[float | None]]) -> list[float | None]:
-        """Return values of the series, put at the places of all categories."""
+        """Return the values of the series in one list, at the positions of all categories."""
         places = ((None, *(finite(of[at]) for of in values), None) for at in range(len(chart.categories)))
         return [value for place in places for value in place]
 

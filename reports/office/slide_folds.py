@@ -244,7 +244,7 @@ def _height(slides: Iterable[Slide], area: Area, points: float) -> float:
 
 
 def _headed(slide: Slide) -> tuple[TextView, ...]:
-    """Return the texts of a slide, with its section's heading at their beginning."""
+    """Return the slide's texts, after the heading of its section."""
     first, *others = slide.texts
     if not slide.topic:
         return (first, *others)

@@ -1,5 +1,5 @@
-"""Finds the footnotes of a slide. Each footnote is repeated on every slide with its mark, and the letters start anew on
-each slide."""
+"""Finds the footnotes of a slide. Each footnote is repeated on every slide with its mark, and each slide's letters
+start from a."""
 
 from __future__ import annotations
 

@@ -164,8 +164,8 @@ class SlideWriter:
         return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
 
     def entitle(self, shape: Any, title: Markup) -> int:
-        """Write a title in the largest type that fits its place, up to the layout's size, and return its lines. If it
-        does not fit in any size, it is shortened, and the notes have all of it."""
+        """Write a title in the largest type that fits its area, up to the layout's size, and return its number of
+        lines. If it does not fit in any size, it is shortened, and the notes have all of it."""
         runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
         points = self.size_of(title, area)
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):

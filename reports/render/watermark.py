@@ -132,7 +132,7 @@ def mark_markdown(text: str, words: Words, key: str) -> str:
 
 
 def require_closed_parts(page: str, paths: tuple[str, ...]) -> None:
-    """Raise ReportError if a user's parts (`paths`) leave an element open in which the mark would disappear."""
+    """Raise ReportError if a user's parts (`paths`) leave an element open. The mark would disappear in it."""
     from benchbrief.reports.render.page_pdf import parse_page
 
     for element in parse_page(page).findall("./body/div"):

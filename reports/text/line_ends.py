@@ -21,8 +21,8 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|[mnµ]?s|min|h|W|%)(?:/s)?(?
 
 
 def keep_last_words(page: str) -> str:
-    """Return an HTML page in which the last two words of each heading, caption, paragraph and item stay on one line.
-    A number in them also stays on one line with its unit."""
+    """Return an HTML page with the last two words of each heading, caption, paragraph and item kept on one line. A
+    number in them also stays on one line with its unit."""
     return _LINE.sub(
         lambda match: _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", keep_units_beside_numbers(match.group())), page
     )
@@ -119,7 +119,7 @@ word such as 書き込み."""
 
 
 def phrases(text: str) -> list[str]:
-    """Split a label into the parts within which it may not break, each with the blanks after it."""
+    """Split a label into parts that may not be broken, each with the blanks after it."""
     return [part for part in _LABEL_ENDS.split(text) if part]
 
 

@@ -302,7 +302,7 @@ class Slide:
 
 
 def _row_lines(row: TableRow) -> int:
-    """Estimate how many lines the texts of a table's row take on a slide in the larger type."""
+    """Estimate how many lines a table's row takes on a slide in the larger type."""
     texts = (cell.html.striptags() for cell in row.cells if not cell.numeric)
     widest = max((text_width(text, _TABLE_PT[1]) for text in texts), default=0.0)
     least, most = _TEXT_COLUMN

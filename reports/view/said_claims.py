@@ -425,7 +425,7 @@ class _Writer:
         )
 
     def _varied(self, query: p.Query) -> list[p.Dimension]:
-        """Return the dimensions in which a query's points differ."""
+        """Return the dimensions that differ between a query's points."""
         keys = list(zip(*self.results.rows(query), strict=True))
         return [dim for dim, found in zip(query.dims, keys, strict=False) if len(set(found)) > 1]
 

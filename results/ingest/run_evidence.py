@@ -29,7 +29,7 @@ from benchbrief.runners.world.world_choice import world_for
 from benchbrief.runners.world.world_seams import World
 
 Status = Literal["ok", "failed", "missing", "skipped"]
-"""The way in which a cell ended. A skipped cell was not needed, so its measurement is not missing."""
+"""How a cell ended. A skipped cell was not needed, so its measurement is not missing."""
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,8 @@ def _expected_points(
 
 
 def _fits(keys: _Place, place: _Place) -> bool:
-    """Return whether a point is at a place. If a search has not found the point's threads or target yet, they are not
-    compared."""
+    """Return whether a point has the keys of `place`. If a search has not found the point's threads or target yet, they
+    are not compared."""
     known = ((dim, key) for dim, key in place.items() if keys.get(dim) is not None or dim not in DIMENSIONS)
     return all(keys.get(dim) == key for dim, key in known)
 

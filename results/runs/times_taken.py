@@ -364,7 +364,7 @@ def compare_times(run_dir: Path, plan: Plan) -> TimeCompared | None:
     """Compare a run's estimate with its time so far. Returns None if the run's journal has no estimate, or can't be
     read.
 
-    The journal's estimate covers all repeats. If a budget chooses among the repeats, the estimate is made anew for only
+    The journal's estimate covers all repeats. If a budget chooses among the repeats, a new estimate is made for only
     the cells that were run, from the folder's earlier runs.
     """
     try:

@@ -44,7 +44,7 @@ from benchbrief.runners.seams import Driver, RunningJob, TellsBeginning, TellsIn
 
 _SAMPLE_S = 1.0
 TIMES = "event.times"
-"""The file in which a job records when its command began and ended, in seconds since boot."""
+"""The file where a job records when its command began and ended, in seconds since boot."""
 
 
 @dataclass(frozen=True)

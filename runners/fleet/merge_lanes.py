@@ -97,7 +97,7 @@ def _alone(run_dir: Path) -> Iterator[int]:
 def _take_outputs(source: Path, to: Path) -> Iterator[Path]:
     """Link or copy a lane's raw outputs. Files that an earlier merge took stay, unless they have changed.
 
-    Yields everything that a merge has to flush: the copied files, and the folders in which new names appeared.
+    Yields everything that a merge has to flush: the copied files, and the folders that got new entries.
     """
     for at, _, names in os.walk(source):
         folder = to / os.path.relpath(at, source)

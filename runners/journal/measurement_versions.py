@@ -1,5 +1,4 @@
-"""Versions of the way in which cells are measured. A result counts only for cells that are still measured in the same
-way.
+"""Versions of how cells are measured. A result counts only for cells that are still measured in the same way.
 
 A version number rises if the cells of an unchanged plan are measured in another way, with other steps, commands or
 times. A new way of reading outputs needs no new number, because outputs are read again each time. `SHARED` lists the
@@ -19,7 +18,7 @@ from benchbrief.model.plan import Cell, Plan
 SHARED = (1, 3)
 """The versions that changed how cells of all tools are measured. The last one is the current version."""
 ONE_FOR_ALL = 6
-"""The last version in which every change counted for all tools."""
+"""The last version that still counted every change for all tools."""
 
 
 class Recorded(NamedTuple):
@@ -53,7 +52,7 @@ def way_now(plan: Plan, cell: Cell) -> Way:
 
 
 def way_of(plan: Plan, cell: Cell, recorded: Recorded) -> Way:
-    """Return the way in which a cell was measured, according to the versions in its journal."""
+    """Return how a cell was measured, according to the versions in its journal."""
     tool = cell.tool.driver
     spec = TOOL_SPECS.usable(tool)
     arrivals = plan.experiments[cell.experiment].arrivals

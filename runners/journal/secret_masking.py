@@ -159,7 +159,7 @@ class _Forms:
                 yield start, done
 
     def _windows(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield the separate parts of a text in which a varied form may occur."""
+        """Yield the separate parts of a text that may contain a varied form."""
         begin, end = 0, -1
         for mark in self.marks.finditer(text):
             if end < 0 or mark.start() - self.longest > end:

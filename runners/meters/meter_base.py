@@ -168,6 +168,6 @@ def parse_watts(reading: Reading) -> float | None:
 
 def sampler_job(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
     """Return a background job on the controller that runs a module as a program. The program prints readings. The
-    module should import little, as each job starts Python anew."""
+    module should import little, as each job starts a new Python process."""
     words = (sys.executable, "-P", "-m", module)
     return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=figures())

@@ -379,10 +379,9 @@ class Budgets:
         return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run. It is the plan's order, except that repeats come as they
-        are chosen.
+        """Yield a lane's cells in running order. It is the plan's order, except that repeats come as they are chosen.
 
-        Also yields the cells that are not run, for which `not_needed` returns a reason.
+        Also yields the cells that are not run. For these, `not_needed` returns a reason.
         """
         left = {cell.id: cell for cell in cells}
         for cell in self._without_first(cells):

@@ -70,7 +70,7 @@ class LaneWorkers:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Let another lane work during the block, in which this lane waits for a lane."""
+        """Let another lane work during the block, while this lane waits."""
         if isinstance(self._places, nullcontext):
             yield
             return

@@ -150,10 +150,9 @@ class AdaptiveRamps:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run. All cells of an adaptive ramp come in place of its first
-        cell.
+        """Yield a lane's cells in running order. All cells of an adaptive ramp come in place of its first cell.
 
-        Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more points once
+        Also yields the cells that are not run. For these, `not_needed` returns a reason. Chooses no more points once
         `ending` is set.
         """
         return at_first_cells(cells, self._ramp_of, lambda ramp: self._measured(ramp, ending))

@@ -254,9 +254,9 @@ class PromiseSearches:
         return self._left_out.get(cell.id, "")
 
     def in_order(self, cells: Iterable[Cell], ending: Stopping) -> Iterator[Cell]:
-        """Yield a lane's cells in the order in which they run. All cells of a search come in place of its first cell.
+        """Yield a lane's cells in running order. All cells of a search come in place of its first cell.
 
-        Also yields the cells that are not run, for which `not_needed` returns a reason. Chooses no more rates once
+        Also yields the cells that are not run. For these, `not_needed` returns a reason. Chooses no more rates once
         `ending` is set.
         """
 

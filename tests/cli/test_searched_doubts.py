@@ -165,7 +165,7 @@ def test_a_brief_in_japanese_has_the_same_signs_and_says_what_they_mean(tmp_path
 
 
 class Undecided:
-    """A store in which the search on one of the hardware groups is undecided."""
+    """A store with one undecided search, on one of the hardware groups."""
 
     def __init__(self, store: Store, hardware: str) -> None:
         self._store, self._hardware = store, hardware

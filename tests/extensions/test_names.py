@@ -89,7 +89,7 @@ SAMPLES = {
     # Words of connection strings, which no secret is.
     "runners/journal/secret_masking.py",
 }
-"""Modules in which a sentence contains a product's name. This list may only become shorter."""
+"""Modules with a product's name in a sentence. This list may only become shorter."""
 
 
 def test_no_sentence_names_a_product_but_as_a_sample() -> None:

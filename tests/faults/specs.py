@@ -1,4 +1,4 @@
-"""Specs in which one part fails while another part works."""
+"""Specs with one part that fails and another that works."""
 
 from collections.abc import Iterable
 

@@ -129,8 +129,7 @@ def test_a_converter_that_was_killed_between_two_drawings_starts_again() -> None
 
 @pytest.fixture
 def one_breaks(monkeypatch: pytest.MonkeyPatch) -> tuple[w.World, p.Report]:
-    """Make a report in which the real converter crashes at the first figure, because the figure's texts are not
-    cleaned."""
+    """Make a report whose first figure crashes the real converter, because the figure's texts are not cleaned."""
     world, report = briefs.quickstart()
     (section,) = [each for each in report.elements if isinstance(each, p.SectionElement)][:1]
     figure = next(each for each in section.elements if isinstance(each, p.FigureElement))

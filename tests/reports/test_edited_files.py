@@ -50,7 +50,7 @@ def edited(found: FinishedBrief) -> list[tuple[str, str]]:
 
 
 def said_number(file: Path, rendered: Rendered) -> str:
-    """Return a number that occurs only in the texts of the file."""
+    """Return a number that occurs in the file's text, but not in its sheets of data."""
     texts = texts_of(Package(file.read_bytes(), file.name)).texts
     said = [text for text in texts if not text.columns or text.place.startswith("sheet Brief")]
     numbers = NumbersFile.model_validate_json(rendered.numbers.read_bytes()).numbers

@@ -104,8 +104,7 @@ report brief "B" {
 def judged(
     tmp_path: Path, new: tuple[float, ...], limit: float, language: str = "en"
 ) -> tuple[list[ExpectVerdict], str]:
-    """Return the verdicts, and the texts of the brief's notices and disclosure, if the throughput at each point is
-    `new`."""
+    """Return the verdicts, the brief's notices and its disclosure, if the throughput at each point is `new`."""
     spec = tmp_path / "gate.bench"
     spec.write_text(SPEC.partition("expect ")[0] + LIMITS.format(limit=limit) + REPORT.replace("LANGUAGE", language))
     plan = check(spec).plan

@@ -27,7 +27,7 @@ TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operatio
 
 
 def ramp(tmp_path: Path, name: str = "run") -> RunMaker:
-    """Make a run in which nvme comes before hdd in the plan: 10 and 20 ops/s on nvme, 5 ops/s and a failure on hdd."""
+    """Make a run with nvme before hdd in the plan: 10 and 20 ops/s on nvme, 5 ops/s and a failure on hdd."""
     cells = [a_cell(hardware=h, threads=t) for h in ("nvme", "hdd") for t in (1, 2)]
     run = RunMaker(tmp_path / name, a_plan(cells))
     for cell, count in zip(cells[:3], (100, 200, 50), strict=True):

@@ -14,7 +14,7 @@ GRID = ramp_candidates(1, 512)
 
 
 def chosen(rate: Callable[[float], float | None], count: int, grid: tuple[float, ...] = GRID) -> list[float]:
-    """Return the points of a curve in the order in which they are measured."""
+    """Return the points of a curve in the order of their measurement."""
     curve: dict[float, float | None] = {}
     while len(curve) < count:
         choice = next_point(grid, [curve])

@@ -24,7 +24,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "AKIDTESTONLY", "AWS_SECRET_ACCESS_KEY": "no
 
 
 def settings(endpoint: str) -> dict[str, str]:
-    """Return an environment in which boto3 finds the server, and no settings of this machine."""
+    """Return an environment that leads boto3 to the server and contains no settings of this machine."""
     return {
         **CREDENTIALS,
         "AWS_ENDPOINT_URL": endpoint,

@@ -254,8 +254,8 @@ def import_and_report(choices: Choices, prepare: Callable[[Plan], Prepared]) -> 
 
 
 def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
-    """Name the cells in which the share of failed operations is above the limit of the experiment. `bench run` would
-    call such cells failed."""
+    """Name the cells with a share of failed operations above the experiment's limit. `bench run` would call such cells
+    failed."""
     from benchbrief.compiler.registry import accepted_errors
 
     def accepted(cell: Cell) -> float:

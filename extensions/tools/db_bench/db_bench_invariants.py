@@ -68,7 +68,7 @@ def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})
-"""Benchmarks in which every operation writes one key and one value, of the sizes printed at the top of the output."""
+"""Benchmarks that write one key and one value in every operation, of the sizes printed at the top of the output."""
 _READS = frozenset({"readrandom", "readwhilewriting"})
 _IDLE = 0.9
 """The smallest share of the threads' time that histograms must fill if no rate is limited. Each operation is timed from

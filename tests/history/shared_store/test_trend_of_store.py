@@ -26,7 +26,7 @@ THROUGHPUT = SeriesChoice(("throughput",))
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Make nightly runs in which flash is slower from the fifth on."""
+    """Make nightly runs. From the fifth run on, flash is slower."""
     folder = tmp_path_factory.mktemp("runs")
     with plain_tools():
         nights(folder, NIGHTS, step_at=4)

@@ -1,4 +1,4 @@
-"""Tests open loops on RocksDB from a spec to its brief: each spacing of a load, and the ways in which it may fail."""
+"""Tests open loops on RocksDB from a spec to its brief: each spacing of a load, and how each may fail."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def ran(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copied(bench: Bench, factory: pytest.TempPathFactory, name: str, lanes: tuple[str, ...]) -> Path:
-    """Return a copy of a run in which these lanes have run. The run is moved away before it is copied, because
-    otherwise the original would count, too."""
+    """Return a copy of a run after these lanes have run. The run is moved away before it is copied, because otherwise
+    the original would count, too."""
 
     def make(folder: Path) -> None:
         with fresh_bench(folder / "made") as first:

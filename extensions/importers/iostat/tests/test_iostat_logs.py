@@ -15,7 +15,7 @@ BANNER = "Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)\n"
 
 
 def of_devices(*names: str, at: str = "2023-11-14T22:13:{second:02}+0000") -> str:
-    """Return a log in which each device reads a thousand blocks per second."""
+    """Return a log of these devices. Each reads a thousand blocks per second."""
     head = "\n{at}\nDevice r/s rkB/s\n"
     reports = (
         head.format(at=at.format(second=second)) + "".join(f"{n} 9.00 1000.00\n" for n in names) + "\n"
