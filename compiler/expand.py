@@ -100,7 +100,7 @@ def _shape(load: ReadWorkload) -> _Shape:
 
 
 def _data_parts(matrix: Matrix, database: Database) -> tuple[str, Parts]:
-    """Return the properties of a matrix's database on which its data depend, as a text and as a mapping."""
+    """Return the properties of a matrix's database that affect its data, as a text and as a mapping."""
     found = matrix.data_parts.get(id(database))
     if found is None:
         options, word = matrix.database.engine.options, matrix.database.reads_options.word

@@ -100,8 +100,8 @@ def warn_of_untranslated(
 def _lacking(
     language: str, probes: Iterable[str], workloads: Iterable[tuple[str, str]], engines: Iterable[str]
 ) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """Yield the kind, name and package of each extension without words in the language, and the things for which it
-    lacks a word."""
+    """Yield each extension that lacks words in the language, by kind, name and package, with the things that it has no
+    word for."""
     for name in probes:
         source, probe = PROBE_SPECS.source(name), PROBE_SPECS.usable(name)
         missing = tuple(m for m, said in probe.measures.items() if not said.labels.get(language)) if probe else ()

@@ -96,10 +96,8 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and the start of the level with which the run is compared.
-
-    `known_as` is people's verdict on the change at that start. `noise` are the verdicts that call a change noise.
-    """
+    """A series up to the judged run, and the start of the level that the run is compared with. `known_as` is people's
+    verdict on the change at that start. `noise` are the verdicts that call a change noise."""
 
     series: HistorySeries
     part: SeriesPart

@@ -118,8 +118,8 @@ READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions that can still be read, because they lack only claims and columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
-"""The metadata key under which hardware and workloads have their labels, as JSON by key. Files pushed by earlier
-versions have no labels."""
+"""The metadata key for the labels of hardware and workloads, as JSON by key. Files pushed by earlier versions have no
+labels."""
 
 
 class SeriesRow(NamedTuple):
@@ -160,7 +160,7 @@ class SeriesRow(NamedTuple):
     facts: str
     """Facts of hosts, and versions of tools and servers, as canonical JSON."""
     control: bool
-    """Whether the value is a control, because it was measured on hardware on which nothing under test runs."""
+    """Whether the value is a control, because nothing under test runs on its hardware."""
     reused_from: str
     """The earlier run that measured the value, or "" if this run did."""
     bound: str = ""

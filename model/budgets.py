@@ -20,7 +20,7 @@ from benchbrief.model.points import Point
 LEVEL = 0.95
 """The level of every confidence interval and test, unless a budget looks at it several times."""
 _FEWEST = 2
-"""The fewest repeats from which an interval can be computed."""
+"""The fewest repeats that allow an interval to be computed."""
 _FIRST_LOOK = 3
 """The number of repeats before a budget first looks at an interval, unless the spec sets it. Intervals of two repeats
 are rarely narrow."""

@@ -52,8 +52,8 @@ class Record(Frozen):
 
 
 NoRoom = Literal["", "repeat", "point"]
-"""The part of the plan for which a budget had no room: a repeat, without which an interval is wider, or a whole
-point."""
+"""The part of the plan that a budget had no room for. If this is a repeat, the point's interval is wider; if it is a
+whole point, the point is missing."""
 
 
 Refused = Literal["", "generator", "system"]

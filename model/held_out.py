@@ -18,9 +18,10 @@ Place = Mapping[Dimension, DimKey | None]
 """The place where an extreme was found: a key for each dimension over which it was taken."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
-"""The advised numbers of held-out repeats, each after the largest number of claims for which it is advised. With these
-repeats, four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with Bonferroni's
-correction (simulated in `benchmarks/README.md`).
+"""The advised numbers of held-out repeats. Each comes after the largest number of claims that it is enough for.
+
+With these repeats, four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with
+Bonferroni's correction (simulated in `benchmarks/README.md`).
 """
 _MOST_ADVISED = 7
 

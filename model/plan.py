@@ -549,8 +549,7 @@ class Tls(Node):
 
 
 class Auth(Node):
-    """The login to a started server. `key` is the key with which the server's members identify themselves to each
-    other."""
+    """The login to a started server. The server's members use `key` to identify themselves to each other."""
 
     user: str | Reference
     password: Reference
@@ -769,7 +768,7 @@ class HeldOut(Node):
 
 
 CLAIM_RULES = ("base", "bound", "direction", "alike", "typed", "ratio", "rounding", "limit", "decided")
-"""The rules of claims from which `allow` may exempt a claim, each with a reason."""
+"""The rules of claims that `allow` may lift for a claim, each with a reason."""
 
 
 class Claim(Node):
@@ -958,7 +957,8 @@ class Series(Node):
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     estimated: bool | DimKey = False
-    """Whether the values are estimates and not measured, or the only key of `color_dim` for which they are."""
+    """Whether the values are estimates and not measured. If this is so for only one key of `color_dim`, this is the
+    key."""
     band: bool = False
     repeats: Query | None = None
     better: Literal["higher", "lower"] | None = None

@@ -25,7 +25,7 @@ Printing = Literal[1, 2, 3, 4, 5, 6, 7, 8]
 
 _PRINTING: ContextVar[Printing] = ContextVar("printing", default=8)
 _MOST_WRITTEN_OUT = 15
-"""The power of ten from which a number in a `g` format gets an exponent, since a float has no further digits."""
+"""From this power of ten on, a number in a `g` format gets an exponent, since a float has no further digits."""
 _SPEC = re.compile(r"(?P<look>.*?)(?:\.(?P<digits>\d+))?(?P<kind>[eEfFgGn%]?)")
 
 
@@ -113,7 +113,7 @@ def _at(written: Decimal, exponent: int) -> float:
 
 
 COMPLETE = 0.95
-"""The coverage, as a share, below which a brief warns and gives no energy value."""
+"""If the coverage is below this share, a brief warns and gives no energy value."""
 FEWEST = 10
 """The fewest operations beyond a percentile for it not to be reported as uncertain.
 
@@ -151,12 +151,12 @@ Worse = Literal["nearest", "down", "up"]
 """A rounding direction. A claim's number may be freely rounded in this direction, because the claim then becomes
 weaker. It is "nearest" if the claim becomes weaker in neither direction."""
 MOST_GAINED, MOST_LOST = 0.01, 0.03
-"""The share of a claim's number by which rounding may move it in its favour, and against it."""
+"""The most that rounding may move a claim's number in its favour, and against it, as shares of the number."""
 
 
 def moves_much(value: float, step: float, worse: Worse, most_gained: float = MOST_GAINED) -> bool:
     """Return whether rounding to the nearest step changes a claim's number so much that it needs another digit.
-    `most_gained` is the largest share by which rounding may favour the claim."""
+    `most_gained` is the most that rounding may move the number in the claim's favour, as a share of it."""
     shown = stepped(value, step, "nearest")
     if math.isclose(shown, value, rel_tol=1e-12):
         return False  # the steps' own inexactness: 70 times 0.01 is more than 0.7

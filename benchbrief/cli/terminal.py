@@ -438,11 +438,8 @@ def show_json_error(error: BenchError) -> None:
 
 
 def show_error(error: BaseException) -> BenchError:
-    """Show one clear message for an exception that no command has handled. Return the error with which the command
-    ends.
-
-    A traceback is shown only for our own bugs, and only on request.
-    """
+    """Show one clear message for an exception that no command has handled. Return the error that ends the command. A
+    traceback is shown only for our own bugs, and only on request."""
     if isinstance(error, BenchError):
         shown = error.rendered(colour=use_colour(sys.stderr))
         if shown is None:

@@ -30,7 +30,7 @@ words."""
 _HUGE = 11
 """The ratio above which changes are shown as factors (more than 1,000 %)."""
 _WHOLE = 99.95
-"""The change, in per cent, from which decimals are left out."""
+"""The smallest change, in per cent, that is written without decimals."""
 _MOST_DECIMALS = 4
 _LONGEST = 160
 """The most characters of a reason. The reason of a failed cell includes its tool's output and may be long."""

@@ -209,7 +209,7 @@ class Subject:
         return "\n".join(lines) + "\n"
 
     def _pair(self) -> tuple[EngineSpec | None, ToolSpec | None]:
-        """Return an engine and a load generator with which the extension can be run here."""
+        """Return an engine and a load generator that can run here together with the extension."""
         named = [each for each in map(ENGINE_SPECS.usable, ENGINE_SPECS.names) if each]
         match self.spec:
             case EngineSpec():

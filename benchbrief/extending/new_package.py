@@ -68,7 +68,7 @@ def _texts(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _entries(kind: str, name: str) -> Iterator[str]:
-    """Yield the package's entry points, with which benchbrief finds the specs."""
+    """Yield the package's entry points. benchbrief finds the specs by them."""
     package = f"bench_{name}.spec"
     found = (
         {kind: (name, "SPEC")} if kind != "engine" else {"engine": (name, "ENGINE"), "tool": (f"{name}_load", "TOOL")}

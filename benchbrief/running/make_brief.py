@@ -86,10 +86,8 @@ class Briefs(NamedTuple):
 
 
 def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
-    """Render every report of the plan from the run's tables, into the run's `reports` folder.
-
-    `began` is the monotonic time at which the building of the tables began.
-    """
+    """Render every report of the plan from the run's tables, into the run's `reports` folder. `began` is the monotonic
+    time when the building of the tables began."""
     with open_store(run_dir) as results:
         return render_briefs(run_dir, plan, results, began=began)
 

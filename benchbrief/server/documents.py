@@ -204,7 +204,7 @@ class Documents:
     open: dict[Path, Buffer] = field(default_factory=dict)
     """The files that the editor has open, by resolved path."""
     last: dict[Path, Parsed] = field(default_factory=dict)
-    """The last parse of each file, from which unchanged parts are taken."""
+    """The last parse of each file. Unchanged parts are taken from it."""
     good: dict[Path, Parsed] = field(default_factory=dict)
     """The last version of each file that had no syntax error."""
     every_user: bool = True

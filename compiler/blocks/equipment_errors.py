@@ -178,7 +178,7 @@ class ReservedFlag(CompileProblem):
 
 
 class NoFlag(CompileProblem):
-    """An option for which the tool has no flag. `meant` is the option or flag that the spec most likely means, if
+    """An option that is not a flag of the tool. `meant` is the option or flag that the spec most likely means, if
     any."""
 
     code = "E0545"

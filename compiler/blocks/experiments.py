@@ -463,7 +463,7 @@ def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
 
 
 EVEN = ("constant", "poisson", "closed")
-"""The kinds of arrivals with which a rate can become steady."""
+"""The kinds of arrivals that allow a rate to become steady."""
 
 
 @dataclass(frozen=True)

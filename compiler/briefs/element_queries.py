@@ -226,10 +226,9 @@ _OF_NEGATIVES: dict[str, Literal["low", "high"]] = {"min": "high", "max": "low"}
 
 
 def quote_of(typer: Typer, expr: ast.Expr, place: FixedKeys) -> Quote | None:
-    """Return the quote of a published value if the expression equals one. Return None for other expressions, or if
-    there is no plan.
-
-    Such an expression is a metric at a place, its negative, or the lowest or highest of either over some dimensions.
+    """If the expression equals a published value, return its quote. The expression may be a metric with fixed keys, its
+    negative, or the lowest or highest of either over some dimensions. Return None for other expressions, or if there is
+    no plan.
     """
     if not typer.planning:
         return None
@@ -271,8 +270,8 @@ _LOGIC = {"and", "or"}
 def label_of(typer: Typer, expr: ast.Expr, *, exact: bool = False, shown: bool = True) -> Label:
     """Return the name of an expression. If it has too many parts, warn and return the expression's text.
 
-    If `exact`, the name includes the points of ramps at which the expression is fixed. This matters only beside other
-    names with such points. If not `shown`, there is no warning, since the spec gives another name.
+    If `exact`, the name includes the points of ramps that the expression fixes. This matters only beside other names
+    with such points. If not `shown`, there is no warning, since the spec gives another name.
     """
     label = _label(typer, expr, exact=exact)
     if label is not None and sum(1 for _ in _parts(label)) <= _MOST_PARTS:

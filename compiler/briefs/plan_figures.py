@@ -229,7 +229,8 @@ def _across(typer: Typer, typed: Typed, drawn: list[PlannedSeries]) -> Dimension
 
 
 def _place(term: Term) -> Dimension | None:
-    """Return the dimension along which a number is a point (for a knee, its ramp), or None for other numbers."""
+    """If a number is a point along a dimension, return this dimension (for a knee, the dimension of its ramp). Return
+    None for other numbers."""
     match term:
         case Reduction(function="knee"):
             return term.over[0]

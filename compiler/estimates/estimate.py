@@ -415,7 +415,7 @@ Spent = Mapping[Activity, float]
 """Seconds by activity."""
 
 _SHOWN_SHARE = 0.01
-"""The smallest share of the whole time at which an estimate mentions the time of the brief."""
+"""An estimate mentions the time of the brief only if it is at least this share of the whole time."""
 RENDERING_S = 10.0
 """The built-in estimate for one report with its tables, figures and pages."""
 

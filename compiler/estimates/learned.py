@@ -27,7 +27,7 @@ from benchbrief.model.plan import Cell, Plan, Step
 MOST_TIMES = 20.0
 """A load, copy or undo gets its time from a measured one only if it is at most this many times larger."""
 _SHOWN_SHARE = 0.02
-"""The smallest share of a load's time at which a part of it is shown."""
+"""A part of a load's time is shown only if it is at least this share of it."""
 _ROUNDED_S = 10.0
 """The shortest load (in seconds) whose rate is shown in a built-in estimate. A shorter time, rounded to seconds, gives
 no useful rate."""
@@ -39,7 +39,7 @@ class SeenStep:
     """How long a step took in a run, in seconds: the median over the run's cells.
 
     For a load or a copy, `amount` is the number of records, or of bytes if the data set has no records. For an undo, it
-    is the number of seconds for which cells were planned to insert. For other steps, it is 0.
+    is how many seconds cells were planned to insert. For other steps, it is 0.
     """
 
     seconds: float
@@ -103,7 +103,7 @@ class Keys:
         """Return the amount that a reset's time depends on: for a copy, the number of records or bytes; for an undo,
         `planned_s`; for other resets, 0.
 
-        `planned_s` is the number of seconds for which cells were planned to insert.
+        `planned_s` is how many seconds cells were planned to insert.
         """
         return {"copy": self.amount, "undo": planned_s}.get(how, 0.0)
 

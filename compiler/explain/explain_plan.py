@@ -152,8 +152,8 @@ def some(names: Sequence[str]) -> str:
 
 _WIDEST = max(map(len, ACTIVITY_WORDS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
-"""The units for a total time. Each has the number of seconds from which it is used, its own length in seconds, and its
-name."""
+"""The units for a total time. Each has the smallest number of seconds that is shown in it, its own length in seconds,
+and its name."""
 _BAR = 24
 """The width, in columns, of a bar for the whole time."""
 

@@ -103,7 +103,7 @@ class _Loader:
     seen: set[Path] = field(default_factory=set)
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
-        """Read a file. `chain` has the files through which it is used, with their names."""
+        """Read a file. `chain` has the files that lead to it, each using the next, with their names."""
         here = _resolved(path)
         self.seen.add(here)
         try:

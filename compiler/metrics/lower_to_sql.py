@@ -267,7 +267,7 @@ def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[DimKey, ...
 
 
 _DECIMALS = 9
-"""The number of decimals to which a knee's height is rounded, since smaller differences are rounding errors."""
+"""How many decimals a knee's height is rounded to, since smaller differences are rounding errors."""
 
 
 def steady(term: SteadyTerm, source: str) -> str:

@@ -184,8 +184,7 @@ class Runs(tuple[PlannedRun, ...]):
     # --- what was found already ---
 
     def _part(self, key: Hashable, kept: Callable[[PlannedRun], bool]) -> Runs:
-        """Return the runs for which `kept` is true. If that is all of them, return this object, which has cached
-        results."""
+        """Return the runs that satisfy `kept`. If these are all runs, return this object, which has cached results."""
         if key not in self._some:
             part = Runs(filter(kept, self))
             self._some[key] = part if len(part) < len(self) else None  # avoids a cycle of references

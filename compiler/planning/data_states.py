@@ -14,7 +14,8 @@ from benchbrief.model.tool_spec import CHANGES, Change
 
 
 def tolerated(reset: Reset, engine: str) -> tuple[Change, ...]:
-    """Return the kinds of changes after which the next cell can use a data set without loading or restoring it."""
+    """Return the kinds of changes that a data set may have had if the next cell is to use it without loading or
+    restoring it."""
     if reset == "reuse" or is_restored(reset):
         return CHANGES
     spec = ENGINE_SPECS.usable(engine)

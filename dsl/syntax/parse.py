@@ -251,8 +251,8 @@ class ParserDriver:
         return allowed or frozenset({"<END-OF-FILE>"})
 
     def _accepted(self, states: list[int]) -> frozenset[str]:
-        """Return the terminals that the parser can shift next. If it can shift none, return all terminals for which it
-        has an action."""
+        """Return the terminals that the parser can shift next. If it can shift none, return all terminals that it has
+        an action for."""
         names = {name for name in self._steps[states[-1]] if name and name.isupper()}
         return frozenset(name for name in names if self._goes_on(list(states), name)) or frozenset(names)
 

@@ -270,8 +270,8 @@ HIGHEST_ON_SLIDE = 280
 
 
 _CLAIM_TYPE, _TITLE_TYPE = (10.86, 14.3), (8.48, 12.04)
-"""The type of a claim and of a title above a figure, both in points. The first number is the type size at which
-`text_width` gives the width of our typeface. The second is the height of a line."""
+"""The type of a claim and of a title above a figure, both in points. The first number is the type size that
+`text_width` assumes for our typeface. The second is the height of a line."""
 _MOST_FLAT = 700
 LEAST_PLOT = 152
 """The least height of a plot area in pixels (40 mm)."""
@@ -329,7 +329,7 @@ def slide_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def card_size(cards: Sequence[Card], *, slides: bool) -> float:
-    """Return the type size in points at which the longest number fits its card if the cards are side by side."""
+    """Return the type size in points that lets the longest number fit its card if the cards are side by side."""
     longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
     most, width = (54.0, 740) if slides else (19.0, 460)
     return round(min(most, (width / max(1, len(cards)) - 20) / longest), 1)

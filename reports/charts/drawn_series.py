@@ -267,7 +267,7 @@ def compared(value: float, series: plan.Series, words: Words, factor: float | No
 
 
 _ALIKE = 0.005
-"""By how much a ratio over bars may differ from 1 and still be written as 1.0: half of what a bar's number shows."""
+"""How far a ratio over bars may be from 1 and still be written as 1.0: half a unit of the last digit shown."""
 
 
 def _ratio(value: float) -> str:

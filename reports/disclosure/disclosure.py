@@ -208,8 +208,8 @@ def disclose_spacing(experiment: p.Experiment, results: Results) -> Iterator[str
 
 
 def _said(arrivals: p.Arrivals, bounds: Sequence[Bound], experiment: p.Experiment, results: Results) -> Iterator[str]:
-    """Yield sentences on when operations are due, as set by the spec or the tool's default, and on which ones may be
-    missing."""
+    """Yield sentences on when operations are due, as set by the spec or the tool's default, and on operations that may
+    be missing."""
     words = results.words
     spacings = {
         "rates": words.locale.listed([quantity(rate, "ops/s") for rate in arrivals.rates]),

@@ -98,8 +98,8 @@ def notice(results: Results) -> Iterable[Notice]:
 
 
 def tested(results: Results) -> str:
-    """Return a text on how differences were distinguished from noise, and between which things, or "" if none was
-    tested."""
+    """Return a text on the test that distinguished differences from noise, and on the things that it compared, or "" if
+    none was tested."""
     differences = results.once(_differences)
     return results.words["m_tested"].format(what=_compared(differences, results.words)) if differences else ""
 

@@ -60,8 +60,8 @@ _MOST_LABELS = 16
 _RANGE_GAP = 60
 _COLUMNS = (3, 2)
 _NARROWEST, _LONGEST_NAME, _TICKS = 250.0, 90.0, 30.0
-"""The least width of a panel with lines, the width above which a name at an axis is broken into lines, and the width of
-a panel's tick labels."""
+"""The least width of a panel with lines, the largest width of an unbroken name at an axis, and the width of a panel's
+tick labels."""
 _KINDS = {
     ("bar", True): XL_CHART_TYPE.COLUMN_CLUSTERED,
     ("range", True): XL_CHART_TYPE.COLUMN_STACKED,

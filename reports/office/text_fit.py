@@ -109,8 +109,7 @@ def lines_below_head(grid: Grid, width: float, points: float, gap: float) -> int
 
 
 def least_widths(grid: Grid, points: float, gap: float) -> list[float]:
-    """Return the smallest column widths at which no word of a table is broken. A word counts as at most 24 letters
-    wide."""
+    """Return the smallest column widths that break no word of a table. A word counts as at most 24 letters wide."""
     least = [gap] * grid.columns
     for cell in grid.cells:
         if cell.columns == 1:

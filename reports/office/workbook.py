@@ -60,7 +60,7 @@ _LONGEST, _MOST_OF_A_FOOT = 255, 180
 _NARROWEST, _WIDEST = 12, 60
 """The least and the greatest width of a column, in characters."""
 _SIDES, _WRAPPED = 1.0, 1.05
-"""The space beside a text, in characters, and the factor by which breaking a text at words makes it longer."""
+"""The space beside a text, in characters, and the factor by which a text gets longer if it is broken between words."""
 _ROW, _HIGHEST = 15.0, 409.0
 """The height of a row with one line, and the greatest height of a row, in points."""
 _NO_FORMULAS = {
@@ -74,7 +74,7 @@ _MOST_LABELS = 8
 _LONG_NAME, _LONG_TEXT, _FIGURES = 48, 20, 13
 """The widths of a long sheet's columns: for names of measurements, for other texts, and for numbers."""
 _PRINTED, _PRINT_SCALE = 205, 65
-"""The most characters in a printed row of a long sheet, and the scale in per cent at which they fit."""
+"""The most characters in a printed row of a long sheet, and the scale in per cent that makes them fit."""
 _PICTURE_WIDTH, _PICTURE_HEIGHT, _PICTURE_ROWS = 720, 400, 24
 
 

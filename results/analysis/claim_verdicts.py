@@ -196,8 +196,8 @@ class ClaimVerdict:
 
     @property
     def _most_gained(self) -> float:
-        """Return the largest share by which rounding may favour the claim. It is 0 if the claim states the worst of
-        several values."""
+        """Return the most that rounding may move the number in the claim's favour, as a share of it. This is 0 if the
+        claim states the worst of several values."""
         return 0.0 if self.claim.bound and not self.claim.takes_best else MOST_GAINED
 
     @property

@@ -38,7 +38,7 @@ from benchbrief.results.statistics.significance import (
 )
 
 MARGIN = 0.1
-"""The share by which two numbers may differ and still mean the same to a reader."""
+"""The largest difference between two numbers, as a share, that does not matter to a reader."""
 MOST_REPEATS = 200
 """The most repeats to suggest for reaching a decision."""
 _SHARES = {"": 1.0, "1": 1.0, "%": 100.0}

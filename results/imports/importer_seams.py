@@ -82,7 +82,7 @@ class OutputImporter(ABC):
         return False
 
     def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
-        """Return the given files to which a file without coordinates may belong."""
+        """Return the given files that a file without coordinates may belong to."""
         return ()
 
     def complete(

@@ -55,7 +55,7 @@ class CellVerdict:
     by_host: bool = False
     """Whether a host caused the failure."""
     no_room: j.NoRoom = ""
-    """The kind of thing for which the budget had no room: a repeat, which is then skipped, or a whole point, which is
+    """The kind of thing that the budget had no room for: a repeat, which is then skipped, or a whole point, which is
     then missing. It is "" if there was room."""
 
     @cached_property

@@ -125,9 +125,9 @@ class RunStatus:
     refused: int
     """The number of cells with refused numbers, which a search for a promise takes as an answer."""
     no_room: int
-    """The number of cells for which the budget had no time left, so that their points are missing."""
+    """The number of cells whose points are missing because the budget had no time left for them."""
     skipped: int
-    """The number of cells that were not needed, including repeats for which the budget had no time left."""
+    """The number of cells that were not needed. Repeats that the budget had no time for count, too."""
     unrepeated: int
     """The number of repeats that the budget had no time for."""
     reused: int

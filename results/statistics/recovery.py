@@ -41,7 +41,7 @@ from benchbrief.runners.scheduling.confidence_interval import LARGEST
 CHANCE = 0.05
 """The largest share of events for which chance alone may make an unchanged throughput appear to drop."""
 _LEAST = 3
-"""The fewest samples before an event from which their spread can be computed."""
+"""The fewest samples before an event that allow their spread to be computed."""
 _MOST_LOG = 700.0
 """The largest logarithm to use. It is slightly below the largest one whose exponential fits in a float."""
 _PARTIAL = 0.5

@@ -435,8 +435,8 @@ class FactRow(NamedTuple):
 
 
 class PropertyRow(NamedTuple):
-    """A property on which a cell's numbers depend. It is a property of the cell's tool (`latency`, `version`, ...), or
-    the `node` that was used as a host (`source`)."""
+    """A property that affects a cell's numbers. It is a property of the cell's tool (`latency`, `version`, ...), or the
+    `node` that was used as a host (`source`)."""
 
     run_id: str
     cell_id: str

@@ -1,4 +1,4 @@
-"""Tests runs that a user stops or that are killed, and that are then resumed."""
+"""Tests runs that are stopped by a user or killed, and then resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that everything that a stranger's plan may run or reach is listed, so that nothing runs without being shown."""
+"""Tests that everything a stranger's plan may run or reach is listed, so that nothing runs without being shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that Helix's settings are TOML in Helix's format, and name a command that exists."""
+"""Tests that Helix's settings are TOML in Helix's format, and that their command exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of a brief one by one, with the footnotes to which the marks in each block refer."""
+"""The blocks of a brief one by one, each with the footnotes that its marks refer to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def flat(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def marked_notes(view: ReportView, block: object) -> list[str]:
-    """Return the texts of a block's footnotes: its own, and those of an earlier block to which its marks refer."""
+    """Return the texts of a block's footnotes: its own, and those of an earlier block that its marks refer to."""
     said = {note.number: note.text for note in notes_of(view.blocks)}
     return [said[number] for number in sorted(set(_marks(block)))]
 

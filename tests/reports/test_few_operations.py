@@ -1,4 +1,4 @@
-"""Tests that a percentile that depends on few operations is marked as such, beside the number."""
+"""Tests that a percentile of few operations is marked beside the number."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ _MIXED = {"a:p", "p:spTree", "w:sectPr"}
 
 
 def misplaced(part: bytes) -> Iterator[str]:
-    """Yield elements that come before an element they should follow, and elements that no sequence contains."""
+    """Yield elements that are in the wrong order, and elements that are not allowed where they are."""
 
     def walk(element: ElementTree.Element, above: str) -> Iterator[str]:
         own = name(element)

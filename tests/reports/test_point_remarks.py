@@ -64,8 +64,8 @@ report brief "B" {{
 
 
 def notes_of(folder: Path, threads: str, language: str = "en", spec: str = SPEC) -> Mapping[str, list[str]]:
-    """Return the footnotes of each block in the brief of a simulated run, including those to which the block refers.
-    The keys are the blocks' titles, or "" for the text."""
+    """Return the footnotes of each block in the brief of a simulated run, including footnotes of other blocks that it
+    refers to. The keys are the blocks' titles, or "" for the text."""
     view = view_of(folder, threads, language, spec)
     return {getattr(block, "title", ""): marked_notes(view, block) for block in flat(view.blocks)}
 

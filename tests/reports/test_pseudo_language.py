@@ -47,7 +47,7 @@ def texts(html: str) -> Iterator[str]:
 
 
 def unmarked(text: str) -> list[str]:
-    """Return the words outside of all marks. The texts of a Japanese spec itself do not count."""
+    """Return the words outside of all marks. The words of a Japanese spec itself do not count."""
     depth, outside = 0, []
     for sign in text:
         depth += (sign == BEGIN) - (sign == END)

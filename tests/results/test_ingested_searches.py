@@ -19,7 +19,7 @@ from tests.results.making import (
 
 
 def searched_run(tmp_path: Path, knee: float | None) -> RunMaker:
-    """Make four points of a search, of which the last two were not needed, and a cell that waited for the knee."""
+    """Make four points of a search, and a cell that waited for the knee. The last two points were not needed."""
     points = [a_cell(threads=threads) for threads in (1, 2, 4, 8)]
     waiting = a_cell(
         id="found/nvme/a/threads=ramp.knee/r1",

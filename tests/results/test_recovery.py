@@ -32,7 +32,7 @@ def by_second(rates: list[float]) -> list[RateSample]:
 
 
 def served(out: list[tuple[float, float]], seconds: int = 40, rate: float = 1000.0) -> list[RateSample]:
-    """Return samples of a service whose rate is constant, except that it does nothing in these stretches."""
+    """Return samples of a service with a constant rate, except that it does nothing in the stretches `out`."""
     lost = [sum(max(0.0, min(i + 1, end) - max(i, start)) for start, end in out) for i in range(seconds)]
     return by_second([rate * (1 - each) for each in lost])
 

@@ -20,7 +20,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """A server that counts queries, and that fails those given."""
+    """A server that counts queries, and fails some of them."""
 
     def __init__(self, failing: range = range(0)) -> None:
         self.asked = 0

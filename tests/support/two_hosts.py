@@ -1,4 +1,4 @@
-"""Hosts, each of which is a real sshd. By default, they are `one` and `two`."""
+"""Hosts that are real sshds. By default, they are `one` and `two`."""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ report brief "Brief of a manifold" {
   disclosure = automatic
 }
 """
-"""A spec whose simulated brief makes everything that is made only once: templates, fonts, connections to the chart
-converter, and the regular expressions for specs and claims."""
+"""A spec for a simulated brief. Rendering it makes everything that is made only once: templates, fonts, connections to
+the chart converter, and the regular expressions for specs and claims."""
 _WARM_UP = (
     ("plan", "warm.bench"),
     ("explain", "E0101"),

@@ -322,7 +322,7 @@ def _changed_meanwhile(what: Message) -> BadOutput:
 
 @dataclass(frozen=True)
 class Routes:
-    """The data set as seen over each usable connection, and a description of the hosts from which we connect."""
+    """The data set as seen over each usable connection, and a description of the hosts that we connect from."""
 
     data: tuple[Data, ...]
     described: Message
@@ -384,7 +384,7 @@ def _connected(host: str, hosts: Hosts, server: Server, address: Address, opened
 
 
 _LONGEST = 64
-"""The largest number of digits to which keys may be padded with zeros."""
+"""Keys may be padded with zeros to at most this many digits."""
 _LOOKED_AT = 1000
 """How many records are searched for the shortest key. Whether keys are padded is best seen from that key."""
 

@@ -87,7 +87,7 @@ _TURN_S = 0.02
 """How many seconds apart threads may begin and end, per thread of the run. Threads share few processors, and each runs
 for some milliseconds in turn. 256 readers on two cores were up to 5 s apart."""
 _LONG_S = 5.0
-"""The length of a run in seconds below which starting and ending threads may take most of its time."""
+"""If a run is shorter than this, in seconds, starting and ending threads may take most of its time."""
 
 
 @dataclass(frozen=True)

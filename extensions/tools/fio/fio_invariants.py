@@ -206,8 +206,8 @@ def _percentiles(one: One) -> Iterator[str]:
 
 
 def _busy(one: One) -> Iterator[str]:
-    """Check that the latencies fit into the run. A job has as many I/Os in flight as its depth, and in each place one
-    I/O follows another."""
+    """Check that the latencies fit into the run. A job has as many I/Os in flight as its depth. In each of these slots,
+    one I/O follows another."""
     latency = one.found.lat_ns
     held, lanes = (
         latency.mean / NS_PER_S * latency.count,

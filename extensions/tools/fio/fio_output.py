@@ -249,8 +249,7 @@ def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...
 
 
 def _counts_by_second(path: Path) -> dict[int, int]:
-    """Return one job's I/Os in both directions by second. fio logs a count at the end of the second to which it
-    belongs."""
+    """Return one job's I/Os in both directions by second. fio logs the count of a second at its end."""
     found: dict[int, int] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""Tests that whole specs are lowered to SQL that yields published figures.
+"""Tests that the SQL made from whole specs yields published figures.
 
 Only the results below were published. The measurements from which they are computed here are made up so that they fit
 the results. They represent nothing but the shape of the data.

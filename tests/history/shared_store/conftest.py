@@ -32,7 +32,7 @@ class _Started(dict[str, str]):
 
 
 ON_A_SERVER_TOO = pytest.mark.parametrize("store", ["file", *longer("gofakes3", "moto")], indirect=True)
-"""Marks tests that use everything that a store offers. All other tests run on servers only in `make long`."""
+"""Marks tests of everything that a store offers. All other tests run on servers only in `make long`."""
 
 
 @pytest.fixture(params=["file", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("gofakes3", "moto"))])

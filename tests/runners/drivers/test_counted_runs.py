@@ -32,7 +32,7 @@ time.sleep(max(0, began + 1.1 + int(sys.argv[1][3:]) / 1e7 - now))
 
 
 def ran(folder: Path, script: str, measure: str = "1 s") -> tuple[CellContext, JobOutput]:
-    """Run a Python script as a tool to which the number of operations is passed."""
+    """Run a Python script as a tool that gets the number of operations as an argument."""
     plan = compile_text(SPEC.replace("1 s", measure), folder)
     context = CellContext(plan, plan.cells[0], "", Endpoint())
     job = counted_job(context, ("python3", "-c", script, f"-n={COUNT}"))

@@ -1,5 +1,5 @@
-"""Tests that the next controller of the same run ends everything that a killed controller left on a host. Controllers
-of other runs end none of it."""
+"""Tests that everything left on a host by a killed controller is ended by the next controller of the same run, and by
+no controller of another run."""
 
 from __future__ import annotations
 

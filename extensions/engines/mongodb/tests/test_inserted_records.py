@@ -22,7 +22,7 @@ RECORDS, INSERTED = 100, 2500
 
 
 def inserted(connection: Connection, *, ordered: bool = False, padding: int = 1) -> tuple[Data, Cell]:
-    """Return a data set into which one cell has inserted records."""
+    """Return a data set with records that one cell has inserted."""
     database: Database = cells.attached("").model_copy(update={"reset": "undo"})
     cell = cells.context(cells.ycsb("d", RECORDS), database, reuse=True).cell
     data = Data(connection, "ycsb")

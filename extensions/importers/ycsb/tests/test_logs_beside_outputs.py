@@ -53,7 +53,7 @@ def prepared(plan: Plan, *paths: Path, where: Where | None = None) -> Prepared:
 
 
 def logs(what: Prepared) -> dict[str, str]:
-    """Return the logs that were kept for the first cell, by the names under which they are kept."""
+    """Return the logs of the first cell, by the names under which they are kept."""
     (job,) = what.cells[0].jobs
     return {name: path.name for name, path in job.files.items() if name != "stdout"}
 
