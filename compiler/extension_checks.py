@@ -27,8 +27,8 @@ _MOST = 20
 
 
 def with_checks(matrices: Iterable[Matrix]) -> dict[str, tuple[EngineSpec | ToolSpec, Span]]:
-    """Return the extensions in use that check plans, each with the place of the database that uses it. Their code is
-    not imported."""
+    """Return the extensions in use that check plans, each with the span of the database that uses it. Their code is not
+    imported."""
     found: dict[str, tuple[EngineSpec | ToolSpec, Span]] = {}
     for matrix in matrices:
         for spec in (matrix.database.engine, matrix.tool_spec):

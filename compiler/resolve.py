@@ -338,7 +338,8 @@ def _is_declared(expr: ast.Expr, found: Declarations) -> bool:
 
 
 def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, ...]) -> CompileProblem | None:
-    """Return the warning that the meters of `hardware` belong to other hosts, or None if the spec intends it."""
+    """Return a warning that the meters of `hardware` belong to other hosts than the profile's. Return None if
+    `hardware` is empty, or if the profile sets `power` itself."""
     chosen = found.blocks["profile"].get(profile)
     if chosen is None or not hardware or "power" in chosen.attributes:
         return None

@@ -453,7 +453,7 @@ def _connected(folder: Path, files: list[str]) -> duckdb.DuckDBPyConnection:
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, kept: list[tuple[str, str]]) -> None:
-    """Make the view `series`, which has the rows of `every` that are in the current file of their run."""
+    """Make the view `series`: the rows of `every` from the current file of each run."""
     # DuckDB makes the table: from a list, pyarrow needs pandas, which may not be installed.
     pairs = [[run for run, _ in kept], [file for _, file in kept]]
     connection.execute("CREATE TABLE kept AS SELECT unnest(?) AS run, unnest(?) AS file", pairs)

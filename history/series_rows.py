@@ -178,7 +178,7 @@ class SeriesRow(NamedTuple):
     place: int = 0
     """The position of the point among all points of the run, in the order of the spec."""
     also: str = ""
-    """Other claims that state the same number as this claim, such as those in other languages (claim.gain_ja),
+    """Other claims with the same number as this claim, such as its versions in other languages (claim.gain_ja),
     separated by blanks."""
 
 

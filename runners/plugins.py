@@ -123,8 +123,8 @@ def _bare(function: Callable[..., object]) -> Signature:
 
 
 def find_private(made: object) -> str:
-    """Return a sentence about a private name of a benchbrief class that its subclass also uses, or "" if there is
-    none."""
+    """If a subclass uses a private name of its benchbrief class, return a sentence about that name. Otherwise, return
+    ""."""
     if not isinstance(made, type):
         return ""
     theirs: dict[str, str] = {}

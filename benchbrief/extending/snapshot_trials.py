@@ -210,7 +210,8 @@ def _kills(of_all: int) -> Iterator[tuple[int, int]]:
 
 
 def others_stay(place: TrialPlace) -> str:
-    """Check that another's snapshot of the same name is left alone, and so is a directory that lost its marker."""
+    """Check that two things are left alone: another's snapshot of the same name, and a directory that lost its
+    marker."""
     if why := place.call("theirs"):
         return f"`theirs` of {FILE} fails: {why}"
     place.load()

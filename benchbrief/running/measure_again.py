@@ -81,7 +81,7 @@ def _value(
     made: Path,
     notes: dict[str, None],
 ) -> float:
-    """Return a run's value, or NaN if the run lacks it or if the value's environment or definition has changed."""
+    """Return a run's value. It is NaN if the run lacks it, or if the value's environment or definition has changed."""
     row = rows.get((series.quantity, canonical(dict(series.point))))
     if part is None or row is None or row.value is None:
         why = row.reason if row else "it has no such point"

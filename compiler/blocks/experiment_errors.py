@@ -366,7 +366,7 @@ class TooFewRepeats(CompileProblem):
 
 
 class NoRoomToStop(CompileProblem):
-    """A `to:` that is not above `from:`, so that no repeats can be saved."""
+    """A `to:` that is not above `from:`, so that the repeats can't end early."""
 
     code = "E0551"
     says = "`to: {most}` must be above `from: {fewest}`, or no repeat can be saved"
@@ -547,7 +547,7 @@ class TooSoon(CompileProblem):
 
 
 class NoTimeToEnd(CompileProblem):
-    """A `to:` that is not above `from:`, so that the longest measured time does not exceed the shortest."""
+    """A `to:` that is not above `from:`, so that the measured time can't end early."""
 
     code = "E0578"
     says = "`to: {most}` must be above `from: {soonest}`: these are the longest and the shortest measured time"

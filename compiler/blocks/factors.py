@@ -446,7 +446,7 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
 
 
 def _changes(usual: Any, one: Any) -> dict[str, Any] | None:
-    """Return the fields of a block that differ from the usual block, or None if an entry of a table is missing."""
+    """Return the fields that differ between a block and the usual block, or None if an entry of a table is missing."""
     found: dict[str, Any] = {}
     for each in fields(usual):
         before, after = getattr(usual, each.name), getattr(one, each.name)

@@ -633,7 +633,8 @@ def reference(expr: ast.Expr) -> plan.Reference | None:
 
 
 def _as_percent(constant: Constant, shape: Number) -> str | None:
-    """Return `5 %` for a 5 that is too large for a share, or None if the percentage would be wrong too."""
+    """If a share is too large, it was probably meant in per cent: return `5 %` for 5. Return None if the percentage
+    would be wrong too."""
     if not constant.bare or not shape.example.endswith("%") or shape.broken_bound(constant.value / 100):
         return None
     return f"{constant.text} %"

@@ -328,7 +328,7 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """Return the side if it is an extreme over different points, so that each of its values can be measured again.
+    """If the side is an extreme over different points, return it, because each of its values can be measured again.
     Otherwise, return None."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:

@@ -92,8 +92,8 @@ def _searched(
 def _still_asked(
     cells: Sequence[_Cell], rates: tuple[float, ...], promise: Promise, votes: Mapping[str, Vote]
 ) -> set[str]:
-    """Return the cells that a search with these votes would ask for next, if its answer is the middle one of the
-    remaining rates."""
+    """Return the cells that a search with these votes would ask for next, assuming that its answer is the middle one of
+    the remaining rates."""
     tallies: dict[float, Tally] = {}
     held: dict[float, Tally] = {}
     waiting: dict[tuple[float, bool], list[str]] = {}

@@ -1,5 +1,5 @@
-"""Warnings based on estimates: databases that replace each other's data, and declared resets that take longer than
-measuring."""
+"""Warnings based on estimates: databases that replace each other's data, and resets that take longer than the
+measurements."""
 
 from __future__ import annotations
 

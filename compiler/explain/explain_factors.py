@@ -15,7 +15,8 @@ MOST_ROWS = 12
 
 
 def count_levels(e: Experiment) -> tuple[str, ...]:
-    """Return the sizes of the factors as part of a product: `3 codec`, or `5 combinations` if some are left out."""
+    """Return the sizes of the factors, such as `3 codec`, as the parts of a product. If some combinations are left out,
+    return a single text such as `5 combinations of 3 codec x 2 vsize`."""
     sizes = {name: len({each.keys[name] for each in e.levels}) for name in (e.levels[0].keys if e.levels else ())}
     whole = 1
     for size in sizes.values():

@@ -261,8 +261,8 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 
 def steady_span(plan: Plan) -> tuple[float, float] | None:
-    """Return the wall time in seconds if all cells are steady at the first look, and the wall time if no cell ever
-    becomes steady. Return None for a plan without cells that are measured until they are steady."""
+    """Return the wall time in seconds for two cases: all cells are steady at the first look, or no cell ever becomes
+    steady. Return None for a plan without cells that are measured until they are steady."""
     if not any(each.until_steady for each in plan.experiments.values()):
         return None
     return _wall_s(plan, longest=False), _wall_s(plan, longest=True)
@@ -516,7 +516,7 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
 
 
 def _split(cells: Sequence[Cell]) -> str:
-    """Return a text about the hosts that generate the load if a client has several of them, or else ""."""
+    """If a client generates its load on several hosts, return a text about them. Otherwise, return ""."""
     most = max(cells, key=lambda cell: len(cell.load_hosts))
     if most.client is None or len(most.load_hosts) < 2:
         return ""

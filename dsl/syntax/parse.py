@@ -527,8 +527,8 @@ class _Builder:
         return ast.Attribute(call.span, call.function, None, (call,))
 
     def point_note(self, children: Children) -> ast.Attribute:
-        """Return a note at points, `note "full" at threads: 96`, as an attribute without `=` whose value is a call of
-        `at`."""
+        """Return a note at points, such as `note "full" at threads: 96`. It becomes an attribute without `=`, and its
+        value a call of `at`."""
         keyword, label, at, arguments = children
         span = self._up_to(at, arguments[-1].span)
         call = ast.Call(span, self._name(at), arguments, (), None)

@@ -377,7 +377,7 @@ def _equals(text: str, begin: int, end: int) -> int | None:
 
 
 def _closed(text: str, begin: int, end: int) -> int:
-    """Return where the blocks that are opened in [begin, end) are closed, or `end` if no blocks are opened."""
+    """Return the offset at which all blocks opened in [begin, end) are closed, or `end` if no blocks are opened."""
     depth = 0
     for piece in PIECE.finditer(text, begin):
         if piece.start() >= end and depth <= 0:

@@ -535,8 +535,7 @@ _NINES = compile_late(r"9+(?![0-9])")
 
 
 def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> Problem:
-    """Return the problem behind a parser that stopped at `at` within [start, end), where it expected one
-    of `expected`."""
+    """Explain why a parser stopped at `at` within [start, end), although it expected one of `expected`."""
     unbalanced = parser_stop.problem(source, start, end)
     if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
         return unbalanced

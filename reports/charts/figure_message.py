@@ -149,7 +149,7 @@ latencies, or False for that of its throughput."""
 
 
 def _noise(d: DrawnSeries, detail: Detail, of_cells: _Noise, results: Results) -> float | None:
-    """Return the noise of a value as a share of the value, or None if a single measurement is behind it."""
+    """Return the noise of a value as a share of the value, or None if the value was measured only once."""
     query, value = d.series.query, detail.value or 0.0
     if detail.low is not None and detail.high is not None and value:
         return max(_LEAST, (detail.high - detail.low) / 2 / abs(value))

@@ -9,8 +9,8 @@ from benchbrief.reports.charts.chart import Reach
 from benchbrief.reports.text.number_format import locale
 
 _FLAT = 4.0
-"""A figure gets its own axes if another figure's largest value is more than this many times as large, because it would
-look flat on the other's axes."""
+"""A figure gets its own axes if another figure's largest value is more than this many times as large. On the other
+figure's axes, it would look flat."""
 
 
 def shared_reach(sketches: Mapping[int, Sketch]) -> dict[int, Reach]:

@@ -107,7 +107,7 @@ def _measure(query: p.Query, format_: str = "") -> _Measure:
 
 
 def _formats(node: Any, rank: int) -> Iterator[tuple[int, p.Query, str]]:
-    """Yield each number's format, if it has one, with the precedence of the element that the number is in."""
+    """Yield the format of each number that has one, with the precedence of the number's element."""
     scaled = isinstance(node, p.Value) and is_scaled(node.query.unit)  # which a text prints in another unit
     if isinstance(node, p.Value | p.Series | p.Line) and node.format and node.query and not scaled:
         negated = node.query.text.startswith("-")  # only its own text has that sign

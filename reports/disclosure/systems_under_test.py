@@ -66,10 +66,8 @@ def meters_of(boundary: Boundary, results: Results) -> list[str]:
 
 def one_machine(results: Results) -> Literal["", "machine", "disk"]:
     """Return "machine" if all measured hardware is one machine with the same disks, "disk" if it is only folders on one
-    disk, or "" otherwise.
-
-    Variants of one hardware are meant to share a machine, so they count only if their data are in separate folders on
-    one disk.
+    disk, or "" otherwise. Variants of one hardware group are meant to share a machine, so they count only if their data
+    are in separate folders on one disk.
     """
     used = [results.plan.hardware[key] for key in dict.fromkeys(cell.hardware for cell in results.plan.cells)]
     if len(used) < 2 or is_imported(results) or run_row(results)["simulated"]:

@@ -257,7 +257,7 @@ def _judged(results: Results) -> list[str]:
 
 
 def _beyond_promises(results: Results) -> Iterable[str]:
-    """Yield cells at rates beyond a search's result: the search found that the promise is broken there, or that the
+    """Yield cells at rates beyond a search's result. There, the search found that the promise is broken or that the
     load generator is too slow."""
     found = {
         (*search.curve, runs.rate)

@@ -21,8 +21,8 @@ from benchbrief.reports.office.text_fit import BOLDER, LINE_HEIGHT, lines_of
 from benchbrief.reports.text.html_markup import writable
 
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
-"""The steps of axes as multiples of a power of ten, the most ticks of an axis, and the factor by which an axis extends
-beyond its values."""
+"""The steps of axes as multiples of a power of ten, the most ticks of an axis, and how far an axis extends beyond its
+values, as a factor."""
 MOST_STEPS = 10
 """The most steps of an x axis that has ticks only at the values."""
 _BETWEEN_TICKS = 12.0

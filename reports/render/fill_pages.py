@@ -269,7 +269,8 @@ class _Galley:
         self._lead = self._rest = 0
         """The indices of the atoms before the lead, and before the part after the lead."""
         self._limits = range(0)
-        """The indices of the atoms of the line on limits, which comes before the first figure wherever that is."""
+        """The indices of the atoms of the line on limits. This line always comes before the first figure, wherever the
+        figure is."""
         self._begun: list[Any] = []
         self._ended: list[Any] = []
         for page, flow in enumerate(flows):

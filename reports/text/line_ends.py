@@ -43,7 +43,7 @@ _AMONG_JAPANESE = re.compile(
 _COUNTED = re.compile(
     r"(?<![\w.\-])(?<![A-Za-z][ \u00a0])(\d[\d,]*(?:\.\d+)?(?:</(?:span|a|strong)>)*)[ \u00a0](?=[ァ-ヺ一-鿿])"
 )
-"""Matches a number, and the blank before the word for the things that it counts, such as 倍 or スレッド. The number
+"""Matches a number and the blank after it, if a word for the counted things follows, such as 倍 or スレッド. The number
 may be tagged. A number after a Latin word belongs to that name, as in MongoDB 8 サーバー."""
 _BEFORE_COUNTED = re.compile(
     r"(?<=[ぁ-ヺー一-鿿])[ \u00a0](?=(?:<(?:span|a|strong)\b[^>]*>)*\d[\d,.]*(?:</(?:span|a|strong)>)*[ァ-ヺ一-鿿])"

@@ -56,7 +56,7 @@ def _busy(texts: Sequence[str]) -> Message:
 
 
 def shape_of(text: str) -> Hashable:
-    """Return a sentence without its numbers, so that sentences which differ only in numbers become equal."""
+    """Return a sentence without its numbers. Sentences that differ only in numbers then become equal."""
     return text.shape if isinstance(text, Message) else text
 
 

@@ -214,8 +214,8 @@ def missing_typefaces(report: Report) -> str:
 
 
 def unknown_typeface(font: str, fc_list: str | None = None) -> str:
-    """Return a sentence saying that a house style's typeface is not installed here, or "" if it is installed or if that
-    is unknown."""
+    """If a house style's typeface is not installed here, return a sentence saying so. Return "" if it is installed or
+    if that is unknown."""
     if not _is_missing(font, fc_list):
         return ""
     other = f"another{_taken_for(font)}"
@@ -223,8 +223,8 @@ def unknown_typeface(font: str, fc_list: str | None = None) -> str:
 
 
 def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
-    """Return a sentence saying that the typeface of files to edit is not installed here, or "" if it is installed or if
-    that is unknown."""
+    """If the typeface of files to edit is not installed here, return a sentence saying so. Return "" if it is installed
+    or if that is unknown."""
     font = typeface_of(report)
     if not _is_missing(font, fc_list):
         return ""

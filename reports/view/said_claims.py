@@ -44,7 +44,7 @@ _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![
 LEAST_OVERSTATED = 0.01
 """The smallest share of a highest value that is worth mentioning as chance."""
 _LONGEST_START = 12
-"""The most characters before the number, such as `Up to`, that are in large type together with it."""
+"""The most characters before a number (such as `Up to`) that are set in large type with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
 """Matches text that joins a claim to another claim before it in the same sentence."""
 _BEGINS = re.compile(r"(?:(?<=[.!?。！？])\s*|\n\s*\n\s*|\n\s*(?:[-*]|\d+\.)\s+)\Z")

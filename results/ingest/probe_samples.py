@@ -321,8 +321,8 @@ def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str,
 def _coverage(
     times: Sequence[float], over: Sequence[float], of: Sequence[Stretch], every_s: float, seconds: float
 ) -> Coverage:
-    """Return the smaller of two coverages: the one of rates, which counts the seconds covered, and the one of gauges,
-    which counts readings."""
+    """Return the smaller of two coverages. The coverage of rates counts the seconds covered, and the coverage of gauges
+    counts readings."""
     if not any(over):
         return coverage(times, every_s, seconds)
     rates = list(compress(of, over))

@@ -199,7 +199,7 @@ def _no_table(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> t
 
 
 def _no_column(connection: duckdb.DuckDBPyConnection, name: str, asked: str) -> tuple[str, str]:
-    """Explain that a column is missing in the tables that the statement names, and list their columns."""
+    """Explain that a column is missing in the tables of the statement, and list their columns."""
     columns: dict[str, list[str]] = {}
     for schema, table, column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault(table if schema == "main" else f"{schema}.{table}", []).append(column)

@@ -203,7 +203,7 @@ class Lane:
         return True
 
     def _is_waited_for(self, cell: Cell) -> bool:
-        """Return whether this cell's result determines which cells come later, as further points or further repeats."""
+        """Return whether the result of this cell determines which further points or repeats are run."""
         experiment = self._run.plan.experiments[cell.experiment]
         return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 

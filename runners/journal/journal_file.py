@@ -287,7 +287,7 @@ def first_start(path: Path) -> RunStarted | None:
 
 
 def has_begun(path: Path) -> bool:
-    """Return whether the journal has a complete line about the run itself, even if that line can't be read."""
+    """Return whether the journal has a complete line about the run itself. The line may be unreadable."""
     try:
         with _opened(path) as file:
             return any(line.endswith(b"\n") and b'"type":"report_made"' not in line for line in file)

@@ -44,7 +44,8 @@ _RESULTS = ("raw", "store", REPORTS)
 SIMULATION = "simulation.json"
 """The file that describes how a run is simulated. Only simulated runs have it."""
 REVISION = "revision.json"
-"""The file that records, for a spec in a git repository, which `commit` was run, and whether it was `dirty`."""
+"""The file with the spec's git revision: which `commit` was run, and whether it was `dirty`. Only for a spec in a git
+repository."""
 MOST_OF_A_PLAN = 1 << 30
 """The most bytes of a plan to read. A plan of 100,000 cells has a quarter of that."""
 LANE = "lane.json"

@@ -1,5 +1,5 @@
-"""The base of transports to places on this machine that a command can enter, such as a namespace, a container or
-another root."""
+"""The base of transports to places on this machine that a command can enter, such as a namespace, a container or a
+chroot."""
 
 from __future__ import annotations
 

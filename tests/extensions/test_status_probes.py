@@ -1,4 +1,4 @@
-"""Tests that the example packages' probes of a server's status report each measure that they know, even if others are
+"""Tests the example packages' probes of a server's status: each measure that they know is reported, even if others are
 unknown."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests that another package's transport runs a whole spec in network namespaces that the test makes."""
+"""Tests that another package's transport runs a whole spec in network namespaces made by the test."""
 
 from __future__ import annotations
 

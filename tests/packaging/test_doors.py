@@ -21,7 +21,7 @@ EXCEPTIONS = {
 
 
 def taken_by_others() -> dict[str, set[str]]:
-    """Return the names of each module that other rooms import, or `*` if they import the module itself."""
+    """Return, for each module, the names that other rooms import from it, or `*` if they import the module itself."""
     files = module_files()
     taken: dict[str, set[str]] = {}
     for found in ours():

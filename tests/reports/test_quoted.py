@@ -1,4 +1,4 @@
-"""Tests published values that are used if the imported figures give none, and what a source says or leaves out."""
+"""Tests published values that replace missing values of imported figures, and what a source says or leaves out."""
 
 from __future__ import annotations
 

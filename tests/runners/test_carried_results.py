@@ -1,4 +1,4 @@
-"""Tests the records of an earlier run's cell as they are written to the journal of the run that reuses its result."""
+"""Tests how the records of an earlier run's cell are written to the journal of a run that reuses its result."""
 
 from __future__ import annotations
 

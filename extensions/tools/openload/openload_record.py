@@ -30,8 +30,8 @@ HICCUP = "hiccup"
 OWN = ("lag", HICCUP)
 _NS_IN_US = 1e-3
 EDGE = 0.1
-"""The share of a second's operations that may lie beyond the second's end, since openload ends a second only when a
-thread wakes."""
+"""How many of a second's operations may lie beyond its end, as a share. openload ends a second only when a thread
+wakes."""
 _VERSION = "#[Histogram log format version 1.3]"
 
 

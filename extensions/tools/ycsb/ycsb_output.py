@@ -374,7 +374,7 @@ def _slices(path: Path) -> Iterator[TimeSlice]:
 
 
 def log_start(line: str) -> float | None:
-    """Return the time from which a log's lines count, in epoch seconds, or None if this line does not contain it."""
+    """If this line states when a log's times begin, return that time in epoch seconds. Otherwise, return None."""
     match = _HDR_START.match(line)
     return float(match[1]) if match else None
 
