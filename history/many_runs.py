@@ -1,4 +1,4 @@
-"""The place that holds the runs of a site: a folder of runs, or a store that a team shares."""
+"""The source of a site's runs: a folder of runs, or a store that a team shares."""
 
 from __future__ import annotations
 

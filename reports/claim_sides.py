@@ -21,9 +21,9 @@ _OBSERVED = ("os", "kernel", "virtualization", "governor", "swap", "transparent_
 
 
 def note_on_sides(claim: Claim, results: Results) -> str:
-    """Return a line for readers of the claim, with everything else that differs between its sides and the facts of
-    another vendor's product, or "" if there is nothing to say. Facts in the hardware's name are left out, since they
-    are what the claim compares.
+    """Return a line for readers of the claim. It gives everything else that differs between the claim's sides, and the
+    facts of another vendor's product. Return "" if there is nothing to say. Facts in the hardware's name are left out,
+    since they are what the claim compares.
     """
     found, plan, words = [], results.plan, results.words
     if rival := facts_of_rival(claim, plan, words):

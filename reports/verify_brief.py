@@ -854,7 +854,7 @@ class Verification:
     """The number of compared files that were made with the brief."""
     kept: tuple[str, ...] = ()
     not_made: tuple[str, ...] = ()
-    """The parts of the brief that could not be made when it was written, so that their numbers are missing."""
+    """The parts of the brief that could not be made when it was written. Their numbers are missing."""
     is_editable: bool = False
     """Whether the document is an office file. Since anybody may edit its words, `whole` is then irrelevant."""
     added: tuple[str, ...] = ()

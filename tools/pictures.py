@@ -130,7 +130,7 @@ class Box:
 
 
 def find_box(document: Any, wanted: str) -> Box:
-    """Return the place of the first box that has a class of the page or is of a kind of the PDF writer's boxes."""
+    """Return the position of the first box with a class of the page, or of a kind of the PDF writer's boxes."""
     for number, page in enumerate(document.pages, 1):
         sheet = page._page_box
         for box in sheet.descendants():

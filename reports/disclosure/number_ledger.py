@@ -75,8 +75,8 @@ def each_entry(store: AskedStore) -> Iterator[tuple[str, CellEntry]]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The raw outputs that a brief is based on: `count` of them, of which the page lists `listed`. `manifests` has the
-    number of each measurement's outputs and a joint digest of them."""
+    """The raw outputs that a brief is based on. There are `count` of them, and the page lists `listed`. `manifests` has
+    the number of each measurement's outputs and a joint digest of them."""
 
     count: int
     listed: tuple[RawFile, ...]
@@ -99,7 +99,8 @@ def outputs_of(store: AskedStore, measurement: Mapping[str, Hashable]) -> Output
 
 
 def _lines(files: Mapping[str, str]) -> bytes:
-    """Return the lines that `sha256sum` prints for the files, as bytes, which take half as much memory as text."""
+    """Return the lines that `sha256sum` prints for the files. They are bytes, because bytes take half as much memory as
+    text."""
     return "".join(f"{digest}  {path}\n" for path, digest in files.items()).encode()
 
 

@@ -23,8 +23,8 @@ from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.view.arrange_elements import Slide
 
 _LED, _SHARED = 0.55, 0.9
-"""The largest share of a slide that a text in large type may take if it leads to a figure, and the largest share of
-several texts together."""
+"""The largest share of a slide that texts in large type may take if they lead to a figure: a single text, and several
+together."""
 _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
 """The largest share of a slide that a text may take if it goes beside the method, without numbers and with some."""
 _BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
@@ -201,7 +201,7 @@ def height_of_table(table: TableView, area: Area) -> float:
 
 
 def _with_texts_below(slide: Slide, area: Area) -> Slide:
-    """Return the slide of a figure with the long text of its section below it, if it has room for that."""
+    """If a figure's slide has room for it, return the slide with the long text of its section below the figure."""
     if not _figure(slide) or slide.after or not slide.topic or not is_long(slide.texts, area.width):
         return slide
     below = replace(slide, texts=(), after=slide.texts)

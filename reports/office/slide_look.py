@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 TEXT_PT, READ_PT, LARGE_PT, STATED_PT = 14.0, 16.0, 24.0, 28.0
-"""The type size of texts beside a figure and of texts beside a table, and the largest type size of texts and of a
-single paragraph."""
+"""Type sizes: of texts beside a figure, of texts beside a table, and the largest ones for texts and for a single
+paragraph."""
 LINES_ABOVE = 2
 """The most lines of text above a figure."""
 AIR = 8.0

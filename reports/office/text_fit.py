@@ -22,8 +22,8 @@ _WORD = re.compile(
 """Matches a word, which is broken only if necessary. In Chinese and Japanese, a line may end after any character,
 except within a word of katakana."""
 _BLANK, _LONGEST = 0.29, 14.0
-"""The width of a blank, and the most of a column's width that a single word can claim, in multiples of the type size.
-"""
+"""The width of a blank, and the largest width that a single word can claim from a column, in multiples of the type
+size."""
 _ROUNDING = 0.01
 """By how much a line may exceed its width. A column that is as wide as its longest text needs this, because its width
 is computed in another way."""

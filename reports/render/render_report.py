@@ -67,7 +67,8 @@ _MOST = 3
 
 
 def warn_of_vanished(file: NumbersFile) -> Iterator[str]:
-    """Yield a warning for each of the first few numbers that a format of the spec prints as 0."""
+    """Yield warnings of numbers that a format of the spec prints as 0. After the first few, a last warning only counts
+    the others."""
     texts = {query.id: query.expression for query in file.queries}
     found: dict[tuple[str, str], NumberEntry] = {}
     for number in file.numbers:

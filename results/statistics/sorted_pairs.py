@@ -14,7 +14,7 @@ FEW = 50_000
 
 
 class SortedPairs:
-    """A sorted sequence that has the difference, or the ratio, of each value of b and each value of a."""
+    """A sorted sequence of the differences, or the ratios, between each value of b and each value of a."""
 
     def __init__(self, a: Sequence[float], b: Sequence[float], *, by_ratio: bool) -> None:
         import numpy as np  # here, since it takes long to import

@@ -485,7 +485,8 @@ class TaskLoad:
 
     @cached_property
     def steady(self) -> ReportedSteady | None:
-        """Return how the load ends by itself, by the same rule as real loads, or None if it lasts for a fixed time."""
+        """Return how the load ends when it becomes steady, by the same rule as for real loads. Return None if the load
+        lasts for a fixed time."""
         task = self.task
         if not task.steady_within:
             return None

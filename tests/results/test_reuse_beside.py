@@ -1,4 +1,4 @@
-"""Tests when the result of an earlier run is reused: only if that run allowed no more work beside the measurement than
+"""Tests when the result of an earlier run is reused: only if that run allowed no more work during the measurement than
 the new run does."""
 
 from __future__ import annotations

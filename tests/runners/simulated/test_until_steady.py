@@ -1,4 +1,5 @@
-"""Tests simulated loads that end when they are steady, by the same rule as real ones, or after their longest time."""
+"""Tests that simulated loads end when they are steady, by the same rule as real loads, and at the latest after their
+longest time."""
 
 from __future__ import annotations
 
