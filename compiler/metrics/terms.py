@@ -557,7 +557,7 @@ Demanded = frozenset[Dimension]
 
 @dataclass(frozen=True)
 class Typed:
-    """A term and its display unit. The unit is None unless the spec gives one, as `in unit` does for a metric."""
+    """A term and its display unit. `display` is None unless the spec gives a unit, as `in unit` does for a metric."""
 
     term: Term
     display: Unit | None = None

@@ -57,7 +57,7 @@ class Scales:
 
 @dataclass(frozen=True)
 class Plot:
-    """The area of a chart's values, between its axes (`area`)."""
+    """The `area` between a chart's axes, where its values are drawn, and the scales of the axes."""
 
     area: Area
     scales: Scales

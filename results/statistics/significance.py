@@ -226,7 +226,7 @@ def holm_steps(p_values: Sequence[float], significant: float) -> list[int]:
     """For each comparison, return the divisor for the chance of a false alarm according to Holm's procedure.
 
     The procedure starts at the lowest p-value and goes up. From the first p-value that is not significant, all
-    comparisons get the same number. An interval at the resulting level excludes "no change" exactly if the procedure
+    comparisons get the same divisor. An interval at the resulting level excludes "no change" exactly if the procedure
     finds a change. From O. Guilbaud, "Simultaneous Confidence Regions Corresponding to Holm's Step-Down Procedure",
     Biometrical Journal 50 (2008).
     """

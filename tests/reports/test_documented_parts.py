@@ -19,7 +19,7 @@ _FIELD = re.compile(r"`(\w+)`(?: \(((?:`\w+`|[^()])*)\))?(?:: (`\w+`(?:, `\w+`)*
 
 
 def _documented() -> Iterator[tuple[str, str]]:
-    """Yield each part with the expected output of its template: `name=True` for each field that exists."""
+    """Yield each part in the table of `docs/reports.md`, with the fields that it gets according to the table."""
     for files, gets in _ROW.findall((REPOSITORY / "docs" / "reports.md").read_text("utf-8")):
         for part in re.findall(r"`(\w+)\.html\.j2`", files):
             yield part, gets
