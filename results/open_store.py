@@ -86,7 +86,8 @@ def _opened(run_dir: Path, store: Path) -> Store:
     while True:
         own_folder(store.parent, store.name)
         building, manifest = is_building(store), read_store_manifest(store)
-        connection = duckdb.connect(":memory:", config={"allocator_flush_threshold": _KEPT_FREE})
+        # one thread, as several add floats in another order each time, and a brief's bytes would differ
+        connection = duckdb.connect(":memory:", config={"allocator_flush_threshold": _KEPT_FREE, "threads": 1})
         try:
             if manifest is None:
                 damaged = (store / MANIFEST).exists()

@@ -76,6 +76,11 @@ def test_a_plan_without_the_reads_of_its_queries_has_reasons_by_their_keys(tmp_p
     assert all("an earlier benchbrief's" in reason for reason in reasons[:-1])
 
 
+def test_floats_are_added_in_one_order_so_that_a_brief_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store:
+        assert store.sql("SELECT current_setting('threads')").rows == ((1,),)
+
+
 def test_means_are_kept_for_a_question_that_is_answered_and_for_no_other(tmp_path: Path) -> None:
     kind = "SELECT table_type FROM information_schema.tables WHERE table_schema = 'measure' AND table_name = 'mean'"
     with open_store(ramp(tmp_path).run_dir) as store:
