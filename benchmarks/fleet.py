@@ -93,7 +93,7 @@ def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
 
 
 def of_cells(cells: int) -> list[tuple[str, Cost]]:
-    """Return the cost of each step of a run with this many cells, in lanes of a hundred."""
+    """Return the cost of each step of a run with this many cells, split into lanes of 100 cells."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
         (folder / "fleet.bench").write_text(spec(cells // 100, HUNDRED))

@@ -386,7 +386,7 @@ def tool_words(engine: EngineSpec) -> tuple[str, ...]:
 
 
 def tools_able(engine: EngineSpec, can: Callable[[ToolSpec], object]) -> tuple[str, ...]:
-    """Return the names that specs use for an engine's tools, but only for tools with a certain ability."""
+    """Return the names, as written in specs, of the engine's tools for which `can` is true."""
     tools = (TOOL_SPECS.usable(name) for name in engine.tools)
     return tuple(dict.fromkeys(each.word for each in tools if each and can(each)))
 

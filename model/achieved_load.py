@@ -55,8 +55,8 @@ def load_of(  # the numbers of one measurement
 
 
 def to_serve(promise: Promise) -> float:
-    """Return the share of its offered load that a run must serve to count for or against a promise. A run that serves
-    less can't be distinguished from a run at a neighbouring rate."""
+    """Return the share of its offered load that a run must serve to keep a promise. If it serves less, the promise
+    counts as broken, because the run can't be distinguished from a run at a neighbouring rate."""
     return max(KEEPS_UP, 1 - promise.within)
 
 

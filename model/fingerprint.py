@@ -130,7 +130,7 @@ def _tool_parts(tool: Tool) -> Parts:
 
 
 def _probe_parts(probe: Probe, hardware: Hardware) -> Parts:
-    """Return the parts of the probes. A power probe's parts include its meter, but not the meter's login."""
+    """Return what a probe adds to the fingerprint. A power probe adds its meters, but not their logins."""
     parts = probe.model_dump(include={"name", "every_s", "options"})
     if probe.package:  # another version may sample differently
         parts["package"] = probe.package

@@ -267,11 +267,11 @@ _LARGER = {
 
 @lru_cache(1 << 10)
 def larger_units(text: str) -> tuple[tuple[float, str], ...]:
-    """Return larger units for the price or energy of a small thing: each factor with its unit, the smallest first.
+    """Return the units in which to show a price or an energy whose unit is `text`, each with its factor, the smallest
+    factor first. To convert a value, divide it by the factor.
 
-    To convert a value in `text` to a larger unit, divide it by the factor. The price of an operation is shown for a
-    million operations or more, and the price of a second is shown for an hour or a month. Other units have no larger
-    ones.
+    A price or an energy per operation can be shown per Gop, Mop or op, a price per byte can be shown per TB or GB, and
+    a price per second can be shown per month or hour. Returns no units for anything else.
     """
     paid, _, of = text.partition("/")
     of = {"ops": "op"}.get(of, of)

@@ -123,8 +123,8 @@ def _bare(function: Callable[..., object]) -> Signature:
 
 
 def find_private(made: object) -> str:
-    """If a subclass uses a private name of its benchbrief class, return a sentence about that name. Otherwise, return
-    ""."""
+    """Return a sentence about the first private name of a benchbrief base class that this class also uses, or "" if
+    there is none."""
     if not isinstance(made, type):
         return ""
     theirs: dict[str, str] = {}

@@ -512,8 +512,8 @@ class Undoes(Protocol):
         ...
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Delete the records that cells inserted. Returns whether the data set again has as many records as after its
-        load, and a sentence about that.
+        """Delete the records that cells inserted. Returns whether the data set has as many records again as just after
+        its load, and a sentence for the user.
 
         If this raises ServerFailed or Interrupted, the data set must be loaded again.
         """

@@ -38,7 +38,8 @@ _BRIEFS = (".pdf", ".html", ".zip", ".json", ".md", ".pptx", ".xlsx", ".docx")
 
 
 def find_capsule(brief: Path, out: Path) -> OpenCapsule:
-    """Return the capsule of a brief, of a file, or of a run's last report. Raises BenchError."""
+    """Return the capsule of a brief, given the brief's file, the capsule itself, or a run (whose last report is used).
+    Raises BenchError if there is none."""
     from benchbrief.results.runs.find_runs import find_run
 
     if brief.is_file() or brief.suffix.lower() in _BRIEFS:

@@ -322,7 +322,7 @@ class NoExperiment(CompileProblem):
 
 
 class UnusableExtension(CompileProblem):
-    """An extension of another package that can't be used. `source` is the package with its version."""
+    """An extension from another package that can't be used. `source` is the package with its version."""
 
     code = "E0212"
     says = "the {kind} `{name}` of {source} can't be used: {why}"

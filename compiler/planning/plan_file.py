@@ -33,7 +33,7 @@ def read_plan(content: bytes) -> Plan:
 
 
 def _of_before(plan: Plan) -> Plan:
-    """Return the plan with its workloads' operations, which plans of earlier versions lack."""
+    """Return the plan with the operations of its workloads filled in. Plans written by earlier versions lack them."""
     lacking = {name: each for name, each in plan.workloads.items() if not each.operations}
     if not lacking:
         return plan

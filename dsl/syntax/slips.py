@@ -178,7 +178,7 @@ def unfinished(stop: ParserStop) -> Unexpected | None:
 
 
 def dots(stop: ParserStop) -> Unexpected | None:
-    """Explain a list with dots: `[16, 32, ..., 256]`."""
+    """Explain the syntax error of a list with dots, such as `[16, 32, ..., 256]`."""
     sign = stop.matches(r"\.{2,3}(?![.\d])")
     if sign is None or not stop.wants_value:
         return None

@@ -69,7 +69,8 @@ def _is_near(trace: Trace, highest: float) -> bool:
 
 
 def _is_plain(trace: Trace, categories: Sequence[str]) -> bool:
-    """Return whether a trace has nothing but values with their intervals, or ranges at categories."""
+    """Return whether a slide's native chart can show all of a trace. It can't show refused rates, rates at which the
+    promise was broken or the load generator was late, rules on the x axis, or ranges that are not at categories."""
     if trace.mark == "range" and not categories:
         return False
     return not trace.refused and not any(p.hollow or p.late or p.upright for p in trace.points)

@@ -385,8 +385,8 @@ class Results:
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def not_due(self, query: Query, **where: DimKey) -> bool:
-        """Return whether no value is expected at these keys, which include a load. This is so if none of the load's
-        cells was needed, or if the adaptive ramp did not choose the load."""
+        """Return whether a missing value is expected at these keys: none of the load's cells was needed, or the
+        adaptive ramp did not choose the load. The keys must include a load."""
         if self._not_chosen(query, where):
             return self.at(query, **where) is None
         return self.not_needed(query, **where)

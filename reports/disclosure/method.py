@@ -173,7 +173,12 @@ def _data_sets(results: Results) -> Iterator[str]:
 
 
 def _records(found: Collection[tuple[float, float]], results: Results) -> str:
-    """Return the number and size of the records of data sets, each given by its number of records and their size."""
+    """Return a phrase with the number of records, their size and the total size. Values that differ between data sets
+    become ranges.
+
+    `found` has the number of records and their size for each data set. If the size is 0, the phrase has only the
+    number.
+    """
     counts, record_sizes = (sorted(set(values)) for values in zip(*found, strict=True))
     totals = sorted({count * size for count, size in found})
     return results.words["m_records" if record_sizes[0] else "m_records_alone"].format(

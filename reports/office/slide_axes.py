@@ -88,8 +88,10 @@ class Margins:
 def margins_of(
     chart: NativeChart, area: Area, axis: Scale, points: float, above: float, beside: tuple[float, float]
 ) -> Margins:
-    """Return the space that a chart in an area needs around its plot, with `above` points free over its highest bar.
-    `beside` are the widths of texts to the right of the plot and of its last points.
+    """Return the space around the plot that a chart needs in an area.
+
+    `above` is the free space needed over the highest bar. `beside` has the width of the names to the right of the plot,
+    and the width of the values to the right of its last points.
     """
     low, high = axis.low, axis.high
     written = [10.0**power for power in range(round(math.log10(low)), int(math.log10(high)) + 1)] if axis.log else []

@@ -98,7 +98,7 @@ def add_cards(
 
 
 def _points_in_lines(cards: Sequence[Card], area: Area, most: float, look: CardLook) -> float:
-    """Return the type size of numbers that are one below the other, each with its text to the right. Return 0 if they
+    """Return the type size at which the cards' numbers fit in a column, each with its text to the right, or 0 if they
     do not fit."""
     high = (area.height - _GAP * (len(cards) - 1)) / len(cards)
     widest = max(card.ems for card in cards) * look.wider

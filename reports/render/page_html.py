@@ -74,10 +74,10 @@ def to_html(
     """Render the page with a template. Raises ReportError for a mistake in a user's parts or in another package's
     template.
 
-    On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown, they
-    are images in the folder `figures`. The `first_figure` may come before or after the lead. With a `close_set` of 1 or
-    2, letters are smaller and there is less space. The section `new_page` begins a page. A
-    roomy `ending` has larger letters.
+    On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
+    charts are links to images in the folder `figures`. `first_figure` tells whether the first figure is moved before or
+    after the lead. A `close_set` of 1 makes letters smaller and leaves less space, and 2 does so even more. `new_page`
+    is the section that begins a new page. If `ending` is "roomy", the page's ending has larger letters.
     """
     house = house or House()
     layout = template_of(template)

@@ -72,7 +72,7 @@ def mark_title(page: str, words: Words) -> str:
 
 
 def mark_page(page: str, words: Words) -> str:
-    """Return the page for the screen with the mark across it."""
+    """Return the page with the mark of a simulated run across it, for the screen."""
     large, *small = _simulated(words)
     lines = (
         Markup('<span style="{}">{}</span>').format(_important(style), text)

@@ -337,7 +337,7 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 
 
 class _EarlierRun:
-    """An earlier run with its good results. The results are kept by the hash of their cell."""
+    """An earlier run, with its good results keyed by cell hash."""
 
     def __init__(self, plan: Plan, beside: Neighbours, evidence: Evidence) -> None:
         self._plan, self._beside = plan, beside

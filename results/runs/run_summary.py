@@ -343,8 +343,8 @@ class _Turn:
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
-    """Return the longest time, in seconds, that any host is needed, given what each experiment still needs there and
-    has spent there."""
+    """Return how many more seconds a host is needed, limited by what is left of the budgets. `needed` and `spent` are
+    the host's seconds by experiment."""
     if plan is None:
         return sum(needed.values())
     total = 0.0

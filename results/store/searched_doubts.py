@@ -48,8 +48,8 @@ class Answering(Protocol):
 
 
 class Doubt(NamedTuple):
-    """The doubt about a value. `decided` is whether all of the value's searches reached a decision with their
-    confidence."""
+    """How far a value that comes from searches is in doubt. `bound` says on which side of the shown value the true
+    value may lie. `decided` is false if a search behind the value ended before it was confident."""
 
     bound: Bound = ""
     decided: bool = True

@@ -60,7 +60,8 @@ class HostWait:
     """The reasons that were passed to `tell`. The set is empty if the run did not have to wait."""
 
     def try_again(self, busy: HostBusy) -> None:
-        """Return when it is time to try again. Raises the given error if the wait is over or the run does not wait."""
+        """Wait until the next attempt is due. Raises `busy` if the time for waiting is over, if the run was stopped, or
+        if the run does not wait for hosts."""
         if self.tell is None or self.stop.is_set() or time.monotonic() > self.until:
             raise busy
         if str(busy) not in self.said:

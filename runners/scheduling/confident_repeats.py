@@ -52,8 +52,8 @@ class _Repeats:
 
 @dataclass
 class _Group:
-    """The repeats of a point that end together, on all hardware groups and levels that take turns. `end` is the number
-    of repeats needed."""
+    """The repeats of one point on all hardware groups and levels that are measured in turns. They all end after the
+    same number of repeats, `end`, which is None until it is known."""
 
     experiment: Experiment
     rule: Confident

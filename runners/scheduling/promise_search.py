@@ -124,10 +124,11 @@ def vote_of(history: CellHistory | None, cell: Cell, promise: Promise) -> Vote |
 
 
 def vote_by(ended: j.CellEnded | None, cell: Cell, promise: Promise) -> Vote | None:
-    """Return a verdict's vote on the cell's rate.
+    """Return how an attempt's result counts in the search for a promise: as a vote that the promise was met or broken
+    at the cell's rate, that the rate is beyond the load generator, or that the attempt failed.
 
-    Returns None if there is no verdict, if the verdict is about another definition of the cell, or if another attempt
-    was to replace it.
+    Returns None if the attempt has not ended, if it measured another definition of the cell, if another attempt was to
+    replace it, or if the cell has no rate.
     """
     if ended is None or ended.retried or ended.hash != cell.hash or cell.target is None:
         return None

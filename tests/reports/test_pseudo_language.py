@@ -1,5 +1,5 @@
-"""Tests that all fixed text of a brief comes from the catalogue. In a language that marks every word, nothing is
-unmarked."""
+"""Tests that all fixed text of a brief comes from the catalogue. The test puts marks around each text of the catalogue,
+draws a brief, and looks for fixed words outside the marks."""
 
 from __future__ import annotations
 

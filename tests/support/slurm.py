@@ -81,7 +81,7 @@ class Slurm:
         return done.stdout.strip()
 
     def jobs(self) -> dict[str, str]:
-        """Return the state of each job that waits, runs, or has ended a short time ago."""
+        """Return the states of the jobs that wait, run or recently ended, by the jobs' ids."""
         said = self.asked("squeue", "--noheader", "--states=all", "--format=%i %T")
         return dict(line.split(" ", 1) for line in said.splitlines())
 

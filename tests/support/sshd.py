@@ -80,7 +80,7 @@ class Sshd:
         until(lambda: self.log.count("Server listening") > starts)
 
     def sessions(self) -> list[int]:
-        """Return the pids of those processes of the server that serve connections."""
+        """Return the pids of the server's processes that serve connections."""
         children: dict[int, list[int]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:

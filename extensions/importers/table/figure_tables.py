@@ -90,7 +90,7 @@ class FactorColumn:
 
 @dataclass(frozen=True)
 class NoteColumn:
-    """A column of remarks on the rows."""
+    """A column with a remark on each row's values."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The probe, which reads the counters of INFO."""
+"""The probe that reads Redis' counters from the INFO command."""
 
 from __future__ import annotations
 
