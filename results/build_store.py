@@ -45,7 +45,7 @@ from benchbrief.results.store_errors import NoRoom, ResultsError
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal.atomic_files import sha256_of
 from benchbrief.runners.journal.journal_file import JOURNAL, has_begun, is_locked
-from benchbrief.runners.journal.run_folder import require_journal
+from benchbrief.runners.journal.run_folder import HELD_OUT, require_journal
 from benchbrief.runners.plain_files import own_folder, read_plain
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _build_held_out(run_dir: Path, building: Path) -> None:
     or with a raw output that is missing or was changed: readers build those elsewhere. Raises OSError."""
     from benchbrief.results.runs.kept_files import check_raw_outputs, held_out_runs
 
-    for folder in held_out_runs(run_dir).values():
+    for folder in held_out_runs(run_dir).values() if (run_dir / HELD_OUT).exists() else ():
         kept = own_folder(folder, STORE)
         shutil.rmtree(kept, ignore_errors=True)
         with suppress(RunnerError):

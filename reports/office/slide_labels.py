@@ -189,7 +189,7 @@ def _box(area: Area) -> Box:
 def _shift(label: Any, right: float, down: float) -> None:
     """Move a label from its usual position by shares of its chart's width and height."""
     if right or down:
-        layout = f'<c:manualLayout><c:x val="{right:.6f}"/><c:y val="{down:.6f}"/></c:manualLayout>'
+        layout = f'<c:manualLayout><c:x val="{round(right, 6)}"/><c:y val="{round(down, 6)}"/></c:manualLayout>'
         label.find(qn("c:idx")).addnext(parse_xml(f"<c:layout {nsdecls('c')}>{layout}</c:layout>"))
         for lines in label.getparent().findall(qn("c:showLeaderLines")):  # which LibreOffice would draw
             lines.set("val", "0")

@@ -20,6 +20,7 @@ from benchbrief.reports.office.slide_masters import Area, rgb
 from benchbrief.reports.office.slide_parts import add_text
 from benchbrief.reports.office.text_fit import BOLDER
 from benchbrief.reports.text.html_markup import writable
+from benchbrief.reports.text.number_format import formatted
 
 _BRACKET, _BRACKET_PT = 22.0, 14.0
 """The height of a bracket with its number, and the type size of the number."""
@@ -99,7 +100,7 @@ def draw_repeats(slide: Any, bars: Bars) -> None:
             for value, y in zip(repeats, ys, strict=True):
                 box = (Pt(x - RING / 2), Pt(y - RING / 2), Pt(RING), Pt(RING))
                 ring = slide.shapes.add_shape(MSO_SHAPE.OVAL, *box)
-                ring.name = writable(f"{series.name} {value:,.6g}")
+                ring.name = writable(f"{series.name} {formatted(value, ',.6g', '')}")
                 ring.fill.solid()
                 ring.fill.fore_color.rgb = rgb(PAPER)
                 ring.line.color.rgb, ring.line.width = rgb(INK), Pt(1.25)

@@ -222,7 +222,8 @@ def test_counters_are_read_once_more_when_the_probe_is_stopped(here: Transport, 
 
 
 def test_a_reading_that_the_stop_interrupts_is_not_taken_for_whole(here: Transport, tmp_path: Path) -> None:
-    job = sampling_job(probe("cpu"), 'echo begun; [ -n "$last" ] || sleep 30; echo ended', counts=True)
+    read = '[ -n "$last" ] || sleep 30 & echo begun; wait; echo ended'  # it sleeps before it says that it has begun
+    job = sampling_job(probe("cpu"), read, counts=True)
     running = here.start(job)
     until(lambda: "begun" in running.tail())
     running.stop()
