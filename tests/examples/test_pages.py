@@ -163,7 +163,7 @@ def test_the_pages_of_published_ranges_show_them_in_a_figure_and_none_that_is_em
     assert "Ratio of efficiencies, User record change (F) 63 to 69" in disclosure
     assert "120 of the 120 planned measurements were not published." in disclosure
     assert "Imported at" in disclosure
-    assert "19X to 69X the work of Legacy HDD, per watt of a node" in brief
+    assert "19X to 69X the work of Legacy HDD per watt" in brief
     assert "Figure 1" in brief
     for text in ("Nothing to draw", "None: all", "not needed", "Started"):
         assert text not in brief
