@@ -166,14 +166,14 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
 
 def _build_held_out(run_dir: Path, building: Path) -> None:
-    """Build the tables of each run of held-out repeats, in its own folder. There are none of a run that has not begun,
-    or with a raw output that is missing or was changed: readers build those elsewhere. Raises OSError."""
+    """Build the tables of each run of held-out repeats, in its own folder. Readers build those elsewhere that can't be
+    built here: of a run that has not begun, or with a raw output that is missing or changed, or without room."""
     from benchbrief.results.runs.kept_files import check_raw_outputs, held_out_runs
 
     for folder in held_out_runs(run_dir).values() if (run_dir / HELD_OUT).exists() else ():
-        kept = own_folder(folder, STORE)
-        shutil.rmtree(kept, ignore_errors=True)
-        with suppress(RunnerError):
+        with suppress(RunnerError, OSError):
+            kept = own_folder(folder, STORE)
+            shutil.rmtree(kept, ignore_errors=True)
             if has_begun(folder / JOURNAL) and not check_raw_outputs(folder).problems:
                 made = building / folder.name
                 made.mkdir()

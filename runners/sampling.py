@@ -130,16 +130,20 @@ def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
             headers.append(f"(\n{reads.header}\n) 2>&1 || echo {quote(f'{_FAILED}{probe.name}')}")
         for path, rule in reads.files.items():
             rules.setdefault(path, {})[rule] = None
-        alone = _awk({path: [rule] for path, rule in reads.files.items()})
+        alone = f"{_readable(reads.files)}; {_awk({path: [rule] for path, rule in reads.files.items()})}"
         failed = f'echo {quote(f"{_FAILED}{probe.name}: ")}"$({alone} 2>&1 >/dev/null | head -n 1)"'
-        each_alone.append(f"{alone} 2>/dev/null || {failed}")
-    # A file that can be opened but not read (pressure, when the kernel does not count it) would end awk.
-    # A shell's `read` takes single bytes, and /proc/sys gives its numbers only to the first read of a file.
-    there = f'f=; for p in {" ".join(rules)}; do cat "$p" >/dev/null 2>&1 && f="$f $p"; done'
+        each_alone.append(f"({alone}) 2>/dev/null || {failed}")
     # The mistake of one probe's statement ends awk for all of them. They are then read one by one.
     read = f"{_awk(rules)} 2>/dev/null || {{\necho {_AGAIN}\n" + "\n".join(each_alone) + "\n}"
-    job = sampling_job(probes[0][0], read, "\n".join([*headers, there]), counts=True)
+    job = sampling_job(probes[0][0], read, "\n".join([*headers, _readable(rules)]), counts=True)
     return replace(job, name=f"{', '.join(probe.name for probe, _ in probes)} probe")
+
+
+def _readable(paths: Iterable[str]) -> str:
+    """Return a command that lists the files that can be read, in `f`."""
+    # A file that can be opened but not read (pressure, when the kernel does not count it) would end awk.
+    # A shell's `read` takes single bytes, and /proc/sys gives its numbers only to the first read of a file.
+    return f'f=; for p in {" ".join(paths)}; do cat "$p" >/dev/null 2>&1 && f="$f $p"; done'
 
 
 def _awk(rules: Mapping[str, Iterable[str]]) -> str:
@@ -149,7 +153,7 @@ def _awk(rules: Mapping[str, Iterable[str]]) -> str:
 
 
 _FAILED = "failed: "
-_AGAIN = "again"
+_AGAIN = "=again"
 """The line before a repeated reading. The lines of the failed attempt before it are dropped."""
 
 
@@ -224,7 +228,8 @@ def parse_recent(text: str) -> list[Reading]:
     """Return the complete readings from the end of a probe's output, in order of time. The text may begin and end
     anywhere."""
     blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
-    return [Reading(float(match[1]), tuple(match[2].rpartition(f"{_AGAIN}\n")[-1].splitlines())) for match in blocks]
+    again = re.compile(rf"^{_AGAIN}\n", re.MULTILINE)
+    return [Reading(float(match[1]), tuple(again.split(match[2])[-1].splitlines())) for match in blocks]
 
 
 def steps_in_window(

@@ -46,7 +46,8 @@ class NativeSeries:
     @property
     def is_level(self) -> bool:
         """Whether the series is a line at one height across all categories, such as a limit."""
-        return self.mark == "line" and self.dashed and not self.xs and len(set(self.values)) == 1
+        is_flat = len({*self.values}) == 1 and self.values[0] is not None
+        return self.mark == "line" and self.dashed and not self.xs and is_flat
 
     @property
     def has_intervals(self) -> bool:

@@ -222,9 +222,13 @@ class _Panel:
     scales: Scales | None
     is_labelled: bool
 
+    def room_over_bars(self, brackets: int) -> float:
+        arrows = any(any(each.open) for each in self.chart.series)
+        return room_over_bars(self.points, brackets, labelled=self.is_labelled, arrows=arrows)
+
     @property
     def margins(self) -> Margins | None:
-        above = room_over_bars(self.points, len(self.brackets), labelled=self.is_labelled)
+        above = self.room_over_bars(len(self.brackets))
         if not self.scales:
             return None
         beside = room_beside(self.chart, self.area.width, self.points, ends=self.has_ends)
@@ -284,7 +288,7 @@ def _finish(slide: Any, panel: _Panel, margins: Margins | None, ink: str) -> Non
             if panel.is_labelled:
                 label_bars(made, bars, panel.area, points, ink)
             for place, bracket in enumerate(panel.brackets, 1):
-                draw_bracket(slide, bracket, bars, room_over_bars(points, place, labelled=panel.is_labelled), ink)
+                draw_bracket(slide, bracket, bars, panel.room_over_bars(place), ink)
             draw_repeats(slide, bars)
             draw_arrows(slide, bars)
     else:

@@ -32,7 +32,7 @@ _BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
 leave for a table's notes."""
 _TITLE_LINES = 2
 """The most lines of a conclusion that becomes a title."""
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"[\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?")
 _LIST = re.compile(r"(<ul>.*?</ul>)", re.DOTALL)
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 _DEFINITION = re.compile(r"\s*<(em|strong)>([^<]*)</\1>\s*([:\uff1a])\s*(?!.*class=\"num)(.*)", re.DOTALL)
@@ -88,8 +88,8 @@ def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
 
 
 def _numbers(text: str) -> set[float]:
-    """Return the numbers in a text, without their signs."""
-    return {float(number.replace(",", "")) for number in _NUMBER.findall(text)}
+    """Return the numbers in a text."""
+    return {float(number.replace(",", "").replace("\N{MINUS SIGN}", "-")) for number in _NUMBER.findall(text)}
 
 
 def _repeats(table: TableView, told: set[float]) -> bool:

@@ -31,11 +31,11 @@ _OVER_NUMBER, _OVER_BAR = 1.7, 3.0
 in points."""
 
 
-def room_over_bars(points: float, brackets: int, *, labelled: bool) -> float:
-    """Return the space that the numbers at bars and the brackets over them need above the highest bar."""
+def room_over_bars(points: float, brackets: int, *, labelled: bool, arrows: bool) -> float:
+    """Return the space that the arrows and numbers at bars and the brackets over them need above the highest bar."""
     if not brackets:
-        return points * LABEL * labelled
-    return (points * _OVER_NUMBER if labelled else _OVER_BAR) + _FEET + _BRACKET * brackets
+        return points * LABEL * labelled + ARROW * arrows
+    return ARROW * arrows + (points * _OVER_NUMBER if labelled else _OVER_BAR) + _FEET + _BRACKET * brackets
 
 
 def draw_bracket(slide: Any, bracket: NativeSeries, bars: Bars, above: float, ink: str) -> None:

@@ -180,7 +180,9 @@ class Footnotes:
         words, places = self._results.words, dict[str, dict[str, None]]()
         for dim, query in ((series.x_dim or "", query) for series in figure.series for query in series.drawn):
             keys = [key for key in figure.keys.get(dim, ()) if self._results.at(query, **{dim: key.value}) is not None]
-            at = {key.label: {*self.cautions.at(query, **{dim: key.value})} for key in keys}
+            named = dim in ("threads", "target")
+            labels = (f"{float(k.label):,.12g}" if named and k.label.isdecimal() else k.label for k in keys)
+            at = {label: {*self.cautions.at(query, **{dim: k.value})} for label, k in zip(labels, keys, strict=True)}
             self.numbered(self.cautions.of(query))
             for text in self.cautions.at(query):
                 found = [label for label, its in at.items() if text in its] if text == words["c_short"] else []
@@ -188,7 +190,7 @@ class Footnotes:
         self.numbered(text for text, labels in places.items() if "" in labels)
         return [
             words["caution_at"].format(
-                keys=words.locale.listed(f"{float(label):,.12g}" if label.isdecimal() else label for label in labels),
+                keys=words.locale.listed(labels),
                 text=text[:1].lower() + text[1:].rstrip(".。"),
             )
             for text, labels in places.items()
