@@ -130,12 +130,14 @@ def test_a_document_leads_to_its_disclosure_and_keeps_its_limits_on_one_page(tmp
     code = [each for each in letter.element.body.iter(qn("wp:docPr")) if each.get("name", "").endswith("(QR)")]
     assert [each.get("descr") for each in code] == [f"Full disclosure report (QR): {address}"]
     assert address in [each.target_ref for each in letter.part.rels.values()]
-    texts = [
-        (each.style and each.style.name, each.text, each.paragraph_format.keep_with_next) for each in letter.paragraphs
-    ]
-    at = texts.index(("Heading 1", "Limits", None))
-    kept = [keep for style, _, keep in texts[at + 1 :] if style == "List Number"]
-    assert kept
-    assert all(kept)
+    (limits,) = (
+        row
+        for table in letter.tables
+        for row in table.rows
+        for cell in row.cells
+        if cell.paragraphs[0].text == "Limits"
+    )
+    assert limits._tr.trPr.find(qn("w:cantSplit")) is not None
+    assert [each for each in limits.cells[1].paragraphs if each.style and each.style.name == "List Number"]
     spacing = letter.settings.element.find(qn("w:characterSpacingControl"))
     assert spacing.get(qn("w:val")) == "compressPunctuation"
