@@ -226,11 +226,11 @@ def _significant(finest: str, ends: Sequence[tuple[float, str]]) -> str:
     significant digits, such as 2.26 to 17.6.
     """
     formats = [(value, _FORMAT.fullmatch(format_)) for value, format_ in ends]
-    known = sorted(
+    known = [
         (magnitude(value), int(found["digits"] or 0), found["before"])
         for value, found in formats
         if value and found and found["kind"] == "f"
-    )
+    ]
     digits = max((size + 1 + decimals for size, decimals, _ in known), default=0)
     if len(known) < 2 or known[0][1] <= known[1][1] or digits <= known[1][0]:
         return finest
