@@ -195,7 +195,7 @@ def set_axes(
                 text.paragraphs[0].font.color.rgb = rgb(SOFT)
     low, high, unit = _scale(chart, shared)
     most = max(abs(low), abs(high))
-    values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else _of_ticks((low, unit))
+    values.tick_labels.number_format = "0.0E+00" if most >= 1e12 or 0 < most < 1e-4 else tick_format((low, unit))
     if most >= 10 and unit >= 1:
         values.tick_labels.number_format = "#,##0" if most < 1e12 else "0.0E+00"
     if low < 0:
@@ -231,7 +231,7 @@ def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, f
     return first, unit * math.ceil(high * _SPARE / unit - 1e-9), unit
 
 
-def _of_ticks(numbers: Sequence[float]) -> str:
+def tick_format(numbers: Sequence[float]) -> str:
     """Return the number format with as many decimals as any of the numbers needs. A format with optional decimals would
     print 20 as "20."."""
     decimals = max((len(formatted(each, ".6f").rstrip("0").partition(".")[2]) for each in numbers), default=0)
@@ -259,7 +259,7 @@ def _scale_x(axis: Any, chart: NativeChart, xs: Sequence[float], room: float) ->
         axis.major_unit, found = shown[1] - shown[0], Scale(shown[0], shown[-1])
     if found:
         axis.minimum_scale, axis.maximum_scale = found.low, found.high
-    axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = _of_ticks(shown), False
+    axis.tick_labels.number_format, axis.tick_labels.number_format_is_linked = tick_format(shown), False
     return found
 
 

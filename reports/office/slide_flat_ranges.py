@@ -15,7 +15,7 @@ from benchbrief.reports.charts.chart import GRID, SOFT, text_width
 from benchbrief.reports.charts.chart_layout import darken_for_text
 from benchbrief.reports.data.native_chart import NativeChart
 from benchbrief.reports.office.rich_text import Paragraph, Run
-from benchbrief.reports.office.slide_axes import Scale, lay_out
+from benchbrief.reports.office.slide_axes import Scale, lay_out, tick_format
 from benchbrief.reports.office.slide_chart_data import finite, ranges_of
 from benchbrief.reports.office.slide_masters import Area, rgb
 from benchbrief.reports.office.slide_parts import add_chart, add_text
@@ -86,7 +86,7 @@ def _set_axes(made: Any, chart: NativeChart, points: float) -> None:
     for axis in (values, categories):
         axis.major_tick_mark = XL_TICK_MARK.NONE
         axis.tick_labels.font.size = Pt(points)
-    values.tick_labels.number_format, values.tick_labels.number_format_is_linked = "General", False
+    values.tick_labels.number_format, values.tick_labels.number_format_is_linked = tick_format(chart.ticks), False
 
 
 def _place(made: Any, chart: NativeChart, area: Area, points: float, over: float) -> Area:

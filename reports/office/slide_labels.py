@@ -197,7 +197,7 @@ def _shift(label: Any, right: float, down: float) -> None:
 
 def named_levels(chart: NativeChart, width: float, points: float) -> list[NativeSeries]:
     """Return the levels that have their names at their ends. The key has the names of all others."""
-    levels = [each for each in chart.series if each.is_level]
+    levels = [each for each in chart.series if each.is_level and known_values(each.values)]
     short = all(text_width(each.name, points) < width * _NAME_SHARE for each in levels)
     return levels if short and len(levels) <= _MOST_NAMED and not chart.heading else []
 

@@ -170,7 +170,7 @@ def lead_of(texts: Sequence[TextView], width: float) -> tuple[tuple[TextView, ..
 
 
 def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as paragraphs, each of which begins with the fact's name. If a fact differs, its paragraph
+    """Return declared facts as paragraphs that begin with the facts' names. If a fact differs, its paragraph
     has a line for each system. Return nothing if some facts were observed."""
     if facts.observed:
         return []

@@ -44,8 +44,8 @@ class Topic:
 
 
 def shared(topics: Sequence[Topic], area: Area) -> list[tuple[float, list[Topic]]]:
-    """Divide topics into slides, the last of which is the fullest. Return the type size of each slide, or 0 if its only
-    topic does not fit."""
+    """Divide topics into slides, and return them with their type sizes. The last slide is the fullest. A size is 0 if a
+    slide's only topic does not fit."""
     found: list[tuple[float, list[Topic]]] = []
     for topic in reversed(topics):
         if found and (points := _size([topic, *found[0][1]], area)):
