@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pptx
+import pytest
 from pptx.enum.dml import MSO_LINE
 from pptx.oxml.ns import qn
 from pptx.util import Pt
 
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.native_charts import native_charts
+from benchbrief.reports.data.native_chart import NativeSeries
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
 from benchbrief.reports.office.slide_marks import mixed
 from benchbrief.reports.office.slide_masters import Area, rgb
@@ -170,3 +172,8 @@ def test_a_range_below_zero_is_a_picture() -> None:
 def test_bars_that_are_all_zero_are_drawn() -> None:
     _, chart = drawn(bars("Errors", (0, 0, 0)))
     assert tuple(chart.plots[0].series[0].values) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("values", "level"), [((1.0, 1.0), True), ((1.0, 2.0), False), ((None, None), False)])
+def test_a_broken_line_is_a_level_if_it_has_one_known_value(values: tuple[float | None, ...], *, level: bool) -> None:
+    assert NativeSeries("Limit", "line", "#0072b2", values, dashed=True).is_level is level

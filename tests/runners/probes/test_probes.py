@@ -55,6 +55,19 @@ def test_the_mistake_of_one_probe_costs_only_its_own_samples(here: Transport, tm
         Cpu().parse(wrong, kept, (started, time.time()))
 
 
+def test_a_file_that_vanishes_costs_the_other_probes_nothing(here: Transport, tmp_path: Path) -> None:
+    memory, other, there = probe("memory", 0.2), probe("cpu", 0.2), tmp_path / "there"
+    there.write_text("1\n")
+    running = here.start(reading_job([(memory, Memory().reads(memory)), (other, FileReads({str(there): "print"}))]))
+    until(lambda: running.tail(20_000).count("\n.") >= 2)
+    there.unlink()
+    gone = time.time()
+    until(lambda: len([each for each in parse_recent(running.tail(20_000)) if each.time > gone]) >= 3)
+    running.stop()
+    kept = running.collect(tmp_path / "kept")
+    assert len(values(Memory().parse(memory, kept, (gone, time.time())), "memory.used")) >= 2
+
+
 def test_a_number_of_the_kernels_settings_is_read_and_a_missing_file_left_out(here: Transport, tmp_path: Path) -> None:
     """Files in /proc/sys return their numbers only to the first read after they are opened."""
     reads = FileReads({"/proc/sys/fs/file-nr": 'print "files", $1', "/proc/no-such-file": "print"})
