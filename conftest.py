@@ -50,9 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _shares(items: Sequence[pytest.Item]) -> list[Share]:
-    """Two shares side by side. Tests with servers and load generators wait more than they compute, and look at clocks.
+    """Divide the tests into two shares that run side by side.
 
-    All others compute, in whatever time is left: they are nice, and so are the commands that they start.
+    The first has the tests that start servers and load generators: they wait more than they compute, and measure time.
+    The second has all others. They and the commands that they start have a low priority, so as not to disturb the
+    first.
     """
     modules: dict[Path, list[int]] = {}
     for number, item in enumerate(items):

@@ -27,8 +27,8 @@ _BUNDLE = "tuning"
 
 @dataclass(frozen=True)
 class _Setup:
-    """Hardware whose `variants` declare nothing but `settings`. These are facts, and each of them is the whole value of
-    a database's option."""
+    """Hardware whose `variants` differ only in their `settings`, each of which is a fact, and is given to a database
+    option unchanged."""
 
     hardware: ast.Block
     name: str

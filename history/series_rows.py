@@ -236,7 +236,10 @@ def labels_in(metadata: Mapping[bytes, bytes] | None) -> dict[str, dict[str, str
 
 
 def series_rows(run_dir: Path) -> list[SeriesRow]:
-    """Return the rows of a run. Raises RunnerError."""
+    """Return each value of a run as a row of the history, with what identifies its series.
+
+    Raises RunnerError if the run's plan or its store can't be read.
+    """
     plan = load_plan(run_dir)
     with unchanged_store(run_dir) as store:
         return list(rows_in(run_dir, plan, store))

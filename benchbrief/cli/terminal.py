@@ -82,7 +82,7 @@ def _ending(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Pad the text with blanks to this width."""
+    """Add blanks on the right until the text takes `width` columns. A wide character takes two."""
     return text + " " * (width - display_width(text))
 
 

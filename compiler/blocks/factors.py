@@ -107,7 +107,7 @@ class _Level:
 
 
 class _Levels:
-    """Reads the levels of a factor."""
+    """Reads a factor's levels from its list, range or group."""
 
     def __init__(self, entry: Entry, reader: Reader) -> None:
         self.entry, self.reader = entry, reader

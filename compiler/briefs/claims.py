@@ -670,7 +670,7 @@ def _unfair(
 def exceptions(
     typer: Typer, attributes: Sequence[ast.Attribute], rules: tuple[str, ...] = plan.CLAIM_RULES
 ) -> dict[str, str]:
-    """Return the reasons for exceptions, by rule."""
+    """Return the author's reasons for breaking rules, by rule."""
     found: dict[str, str] = {}
     for attribute in attributes:
         rule = attribute.values[0] if len(attribute.values) == 1 else None

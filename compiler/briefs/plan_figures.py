@@ -70,8 +70,8 @@ SeriesMark = Literal["line", "bar", "curve", "rule", "range", "slope", "bracket"
 
 @dataclass(frozen=True)
 class PlannedSeries:
-    """A series before it is converted for the plan. `along` names its axis. For a curve, `x` is the other
-    expression."""
+    """A series before it is converted for the plan. `along` names its axis. A curve plots one expression against
+    another: `x` is the one on the horizontal axis."""
 
     mark: SeriesMark
     expr: ast.Expr

@@ -512,8 +512,8 @@ def shares_points(plan: Plan, experiment: str) -> bool:
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return a phrase for the hosts and equipment that all cells hold. If there are none, return one for the hosts and
-    equipment that the first two cells hold."""
+    """Return a phrase for the hosts and equipment that all cells hold, or that the first two cells hold if all have
+    none in common."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

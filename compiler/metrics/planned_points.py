@@ -135,7 +135,7 @@ class Runs(tuple[PlannedRun, ...]):
 
     @cached_property
     def in_phases(self) -> Runs:
-        """Return the runs with measurements in phases."""
+        """Return the runs whose measurement is divided into phases."""
         return Runs(run for run in self if run.phases > 1)
 
     @cached_property

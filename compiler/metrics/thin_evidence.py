@@ -130,8 +130,8 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
-    """Yield a warning about workloads, and one about experiments, that are not judged because they lack the operation
-    or the probe. There is no warning about those that an index excludes.
+    """Yield a warning if some workloads are not judged because they lack the operation or the probe, and another if
+    some experiments are not. What an index excludes is not warned of.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """

@@ -242,7 +242,7 @@ class DrawnFigure:
 
 
 def _svg(panel: Panel, font: str, converter: Converter) -> str:
-    """Return a panel as a document."""
+    """Return a panel as an SVG document."""
     svg = converter.svg(writable(panel_spec(panel, font)))
     svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
     return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)

@@ -162,7 +162,7 @@ _HOLDERS: Mapping[type[Node], str] = {
 
 
 def _with_format(drawn: p.Series | p.Line, formats: Mapping[_Measure, str]) -> p.Series | p.Line:
-    """Return a series or a line with the format of its measure."""
+    """Return a series or a line with the format that its measure has everywhere in the brief."""
     if drawn.format or drawn.query is None or (isinstance(drawn, p.Series) and drawn.mark == "rule"):
         return drawn
     return drawn.model_copy(update={"format": formats.get(_measure(drawn.query), "")})

@@ -68,7 +68,7 @@ def _pale(bars: Any, colour: str) -> None:
 
 
 def mixed(colour: str, white: float) -> str:
-    """Return a colour mixed with a share of white."""
+    """Lighten a colour: `white` is the share of white, 0 to 1."""
     channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(each + (255 - each) * white):02x}" for each in channels)
 

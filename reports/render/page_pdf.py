@@ -32,8 +32,8 @@ mistakes are refused."""
 
 @dataclass(frozen=True)
 class _Around:
-    """What the boxes around a box leave visible of it: an area (left, top, right, bottom), and the background colour as
-    shares of red, green and blue."""
+    """The part of a box that its enclosing boxes don't clip, as (left, top, right, bottom), and the colour behind it,
+    as shares of red, green and blue."""
 
     area: tuple[float, float, float, float]
     ground: tuple[float, float, float] = (1.0, 1.0, 1.0)

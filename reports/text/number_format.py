@@ -214,7 +214,7 @@ def node_decimals(values: Iterable[float | None]) -> int:
 
 
 def nodes_text(value: float) -> str:
-    """Write a number of nodes."""
+    """Write a number of nodes, whole or with one decimal."""
     whole = whole_nodes(value, "nodes")
     return fixed(whole, node_decimals([whole]))
 

@@ -147,7 +147,7 @@ def run(
     seed: int = 1,
     more: str = "",
 ) -> str:
-    """Return the name of a simulated run."""
+    """Simulate a search, and return its name."""
     path = bench.folder / f"{name}.bench"
     path.write_text(SPEC.replace("@WHERE@", where).replace("@RATES@", rates) + more)
     done = bench("run", path.name, "--simulate", "--seed", str(seed), "--no-report", "--fresh")

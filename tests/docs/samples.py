@@ -37,7 +37,7 @@ class Sample:
 
     @property
     def spec(self) -> str:
-        """The whole spec."""
+        """The sample with what its page leaves out, so that it can be checked."""
         return completed(self.text, base_spec(self.base)) if self.base else self.text
 
 

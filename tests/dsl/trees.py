@@ -17,7 +17,7 @@ def tree(text: str) -> str:
 
 
 def value(text: str) -> str:
-    """Return an expression as text."""
+    """Write an expression as it stands in a spec."""
     (declaration,) = parse(Source("t.bench", f"param p = {text}")).declarations
     assert isinstance(declaration, ast.Param)
     return shown(declaration.value)

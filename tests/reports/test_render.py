@@ -46,7 +46,7 @@ def pdf(world: w.World, report: p.Report, out: Path) -> PdfReader:
 
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
-    """Return a PDF in Japanese."""
+    """A brief in Japanese as PDF."""
     return pdf(*briefs.three_ssds(), tmp_path_factory.mktemp("japanese"))
 
 

@@ -40,7 +40,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None = CLOSED, before: str = "") -> Path:
-    """Return an output in a folder with logs beside it."""
+    """Copy recorded files into a folder as an output and its logs, and return the output's path."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(output / "stdout", folder / name)
     for log in logs.glob("*.hdr") if logs else ():

@@ -112,7 +112,7 @@ def test_a_load_has_an_operation_count_and_no_time_limit() -> None:
 
 
 def test_zipfian_with_inserts_keeps_the_key_space_near_the_records() -> None:
-    """YCSB reserves 2 * operationcount * insert share new keys, and draws again whenever a key does not exist yet."""
+    """YCSB reserves keys for twice the expected inserts, and draws again whenever a drawn key does not exist yet."""
     cell = context(ycsb("e", 100_000), DATABASE, measure_s=10)
     assert int(settings(cell)["operationcount"]) * 0.05 * 2 <= 100_000
     assert settings(context(ycsb("d", 100_000), DATABASE))["operationcount"] == "2000000000"
