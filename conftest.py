@@ -1,4 +1,4 @@
-"""What every test may use: golden files that are compared, or rewritten with `--update-goldens`."""
+"""Provides what any test may use, such as golden files, which `--update-goldens` rewrites."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 CLOCKED = ("cli", "docs", "examples", "extensions", "faults", "runners", "tools")
-"""Folders of tests with servers, load generators and whole runs: they wait, and are held to clocks, as those of our
-extensions are."""
+"""Folders of tests with servers, load generators and whole runs. Like the tests of our extensions, they mostly wait,
+and depend on times."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _shares(items: Sequence[pytest.Item]) -> list[Share]:
     """Divide the tests into two shares that run side by side.
 
-    The first has the tests that start servers and load generators: they wait more than they compute, and measure time.
-    The second has all others. They and the commands that they start have a low priority, so as not to disturb the
-    first.
+    The first share has the tests that start servers and load generators, which wait more than they compute, and measure
+    times. The second share has all others. They and the commands that they start have a low priority, so that they do
+    not disturb the first share.
     """
     modules: dict[Path, list[int]] = {}
     for number, item in enumerate(items):
@@ -67,7 +67,8 @@ def _shares(items: Sequence[pytest.Item]) -> list[Share]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes long, unless it is asked for: by `--long`, or by the name of its module."""
+    """Leave out the tests that are marked long. With `--long`, leave out all others instead. If a module is named on
+    the command line, nothing is left out."""
     if any(Path(argument.partition("::")[0]).suffix == ".py" for argument in config.args):
         return
     wanted = config.getoption("--long")
@@ -108,20 +109,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests() -> Iterator[None]:
-    """What one test makes known as a secret is not hidden in another's messages."""
+    """Keep the secrets of each test to that test, so that they are not masked in the messages of another one."""
     with KNOWN.apart():
         yield
 
 
 @pytest.fixture
 def paper(bench: Bench) -> None:
-    """The test's `bench` draws PDFs."""
+    """Let the test's `bench` draw PDFs."""
     bench.paper = True
 
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
-    """Compare a text with a golden file, or write the file when asked to."""
+    """Return a function that compares a text with a golden file or, with `--update-goldens`, writes the file."""
 
     def compare(path: Path, text: str) -> None:
         if request.config.getoption("--update-goldens"):
@@ -134,7 +135,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
-    """This machine. Its jobs lie in a folder of this test: ending what is left there ends no other test's."""
+    """Yield this machine's transport. Its jobs are in a folder of this test, so that ending what it left behind does
+    not end other tests' jobs."""
     from benchbrief.runners.hosts.host_connections import open_transport
     from tests.support import cells
 
@@ -147,7 +149,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """The virtual machine of `tools/snapshot-vm`, which all tests in it share."""
+    """Yield the virtual machine of `tools/snapshot-vm`, which all tests that need it share."""
     from tests.support.snapshot_vm import snapshot_vm
 
     with snapshot_vm(tmp_path_factory.mktemp("vm")) as running:
@@ -156,7 +158,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 @pytest.fixture
 def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The secret of the user of `tests/support/bmc.py`."""
+    """Set the environment variable with the password of the BMC user in `tests/support/bmc.py`."""
     from tests.support import bmc
 
     monkeypatch.setenv("BMC_PASSWORD", bmc.PASSWORD)

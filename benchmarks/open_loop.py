@@ -49,7 +49,7 @@ def run(words: Sequence[object]) -> tuple[str, float]:
 
 
 def outputs(folder: Path) -> Iterator[Path]:
-    """Yield a new folder each time."""
+    """Yield a new path in the folder for each run's output, without end."""
     return (folder / str(number) for number in count())
 
 
@@ -304,7 +304,7 @@ def _warm(host: str, port: int, new: Iterator[Path]) -> str:
 
 
 def _on_a_server(part: Callable[[str, Iterator[Path]], bool]) -> Callable[[Path], bool]:
-    """Return the part with a warm server that holds the records."""
+    """Wrap a part of the benchmark, so that it gets the URI of a warm server that holds the records."""
 
     def run_part(folder: Path) -> bool:
         new = outputs(folder)

@@ -40,7 +40,8 @@ def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: 
 
 
 def verdicts(draw: random.Random, noise: float, repeats: int, changed: float = 1.0) -> list[str]:
-    """Return the verdicts on five claims whose numbers are drawn again, the first of them changed by a factor."""
+    """Draw the numbers of five claims for an original and for its reproduction, and return the verdicts. In the
+    reproduction, the first claim's true number is multiplied by `changed`."""
 
     def side(of_first: float) -> list[StatedNumber]:
         trues = [2.0 * of_first, *(2.0 for _ in range(CLAIMS - 1))]

@@ -1,7 +1,8 @@
-"""The TextMate grammar: what VS Code, Sublime Text and JetBrains IDEs highlight specs by.
+"""The TextMate grammar, with which VS Code, Sublime Text and JetBrains IDEs highlight specs.
 
-All rules but strings and their holes are single matches, so that half a line while typing discolours nothing below it.
-Patterns are Oniguruma's. The scopes are those that themes know: https://macromates.com/manual/en/language_grammars.
+Except for strings and their holes, every rule is a single match, so that a half-typed line does not change the colours
+below it. Patterns have Oniguruma's syntax. Scopes have the names that colour themes know:
+https://macromates.com/manual/en/language_grammars.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _EQUAL_NEXT = rf"(?=\s*(?:{_QUOTED}\s*)?=(?!=))"
 
 
 def _any(alternatives: Iterable[str]) -> str:
-    """One of the words, the longest first."""
+    """Return a pattern for one of these words, the longest first."""
     return "(?:" + "|".join(re.escape(word) for word in sorted(alternatives, key=lambda word: (-len(word), word))) + ")"
 
 
@@ -166,7 +167,8 @@ _ESCAPES = [
 
 
 def _hole(end: str) -> Rule:
-    """`{expression:format}`. A colon begins the format only outside of brackets: `{throughput[threads: 96]:.0f}`."""
+    """Return the rule for a hole, `{expression:format}`. A colon begins the format only outside of brackets:
+    `{throughput[threads: 96]:.0f}`."""
     return {
         "name": "meta.template.expression.bench",
         "begin": r"\{",
@@ -251,10 +253,10 @@ def grammar() -> Rule:
 
 
 def text() -> str:
-    """As VS Code reads it."""
+    """Return the grammar as JSON, the form that VS Code reads."""
     return json.dumps(grammar(), indent=2, ensure_ascii=False) + "\n"
 
 
 def property_list() -> str:
-    """The same as Sublime Text reads it."""
+    """Return the grammar as a property list, the form that Sublime Text reads."""
     return plistlib.dumps(grammar(), sort_keys=False).decode()

@@ -26,7 +26,7 @@ _IN_EXPRESSIONS = (
 
 
 def _any(alternatives: Iterable[str]) -> str:
-    """One of the words as a group of a very magic pattern, the longest first."""
+    """Return a group of a very magic pattern that matches one of these words, the longest first."""
     ordered = sorted(alternatives, key=lambda word: (-len(word), word))
     return "%(" + "|".join(word.replace(".", r"\.").replace("%", r"\%") for word in ordered) + ")"
 
@@ -42,7 +42,7 @@ def _unit() -> str:
 
 
 def _rules() -> list[str]:
-    """Vim lets the rule win that was written last: from the general to the special."""
+    """Return the rules, general ones first: if several rules match, Vim applies the last one."""
     unit = _unit()
     equal_next = rf"%(\s*{_LABEL})?\s*\=\=@!"
     number = r"<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kMGT]>)?"

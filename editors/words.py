@@ -1,4 +1,4 @@
-"""The language's words as the checker knows them: what the highlighting of every editor is made from."""
+"""The language's words as the checker knows them. The highlighting for every editor is made from them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from benchbrief.model.extension_spec import LANGUAGES
 from benchbrief.model.units import known_units
 
 STATEMENTS = ("param", "use", "expect", "metric")
-"""Declarations without a body, by the grammar's keywords."""
+"""The keywords of declarations that have no body."""
 
 NAMED_BLOCKS = (*(name for name in schemas.BLOCKS if name != "at"), "report", "claim")
-"""Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
+"""The keywords of blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
 _SCHEMAS = (*schemas.BLOCKS.values(), *schemas.ELEMENTS.values())
 
@@ -29,20 +29,21 @@ INNER_BLOCKS = tuple(
         if word not in schemas.BLOCKS and word not in ("override", "each", "formula", "at")
     )
 )
-"""Blocks without a name: `options { ... }`, `figure "Title" { ... }`. The others have rules of their own."""
+"""The keywords of blocks without a name: `options { ... }`, `figure "Title" { ... }`. Blocks that are left out have
+rules of their own."""
 
 LINKS = ("over", "by", "along", "every", "on", "when")
-"""Words between two values."""
+"""Words that stand between two values."""
 
 LOGIC = ("and", "or", "not")
 
 DIRECTIONS = ("higher", "lower")
 
 OPTIONS = tuple(dict.fromkeys((*plan_figures._OPTIONS, "label", "format")))
-"""Words that say more about an attribute's value: `, color hardware`, `, format ".1f"`."""
+"""Words that add to an attribute's value, after a comma: `, color hardware`, `, format ".1f"`."""
 
 REFERENCES = ("env", "secret")
-"""Functions that the environment answers."""
+"""Functions whose values the controller reads when the spec runs."""
 
 FUNCTIONS = (*expressions.FUNCTIONS, "range")
 
@@ -57,7 +58,7 @@ TOOLS = (
     *METER_SPECS.own,
     *(name for name, spec in SCHEDULER_SPECS.own.items() if spec.usage),
 )
-"""Calls that are settings, not numbers."""
+"""Calls whose values are settings and not numbers."""
 
 MEASURES = tuple(dict.fromkeys((*KINDS, *FAMILIES, "nodes")))
 
@@ -67,12 +68,12 @@ UNITS = known_units()
 
 
 def attributes() -> set[str]:
-    """Every attribute of every block."""
+    """Return the names of all attributes of all blocks."""
     return {key for block in _SCHEMAS for key in block.keys} | set(schemas.DATABASE_OPTIONS)
 
 
 def constants() -> tuple[str, ...]:
-    """Words that are values: `true`, `local`, `zipfian`, `technical_brief`."""
+    """Return the words that are values: `true`, `local`, `zipfian`, `technical_brief`."""
 
     def choices() -> Iterator[str]:
         for block in _SCHEMAS:

@@ -102,7 +102,7 @@ def first_look(experiment: Experiment) -> int:
 
 
 def looks(plan: Plan, experiment: Experiment) -> int:
-    """Return how many times an interval of the experiment is looked at, at most."""
+    """Return the largest possible number of looks at an interval of the experiment."""
     return experiment.repeats - first_look(experiment) + 1 if is_budgeted(plan, experiment) else 1
 
 

@@ -37,8 +37,7 @@ def word_of_property(name: str) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """Describe an exception raised by another package's code, which may be of any type. A KeyboardInterrupt is raised
-    again."""
+    """Describe an exception of any type that another package's code raised. A KeyboardInterrupt is raised again."""
     if isinstance(error, KeyboardInterrupt):
         raise error
     try:
@@ -150,9 +149,9 @@ SHARED = Key(
 )
 """A meter's argument `shared`, for one meter that covers all hosts."""
 SCALE = Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W")
-"""A meter's argument `scale`."""
+"""A meter's argument `scale`: how many watts a reading of 1 means."""
 BOUNDARY = Key(Word(("wall", "node", "cpu", "formula")), "What its watts are the power of.", default="unknown")
-"""A meter's argument `boundary`."""
+"""A meter's argument `boundary`: the equipment whose power the meter measures."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def identity(plan: Plan, cell: Cell) -> Parts:
-    """Return the parts of a cell of a plan, which may be an old stored plan."""
+    """Return the named parts of a cell that can change its result. `plan` may be a stored plan of an older version."""
     experiment = plan.experiments[cell.experiment]
     parts = shared_parts(
         plan.hosts,

@@ -37,7 +37,7 @@ OwnWords: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 class Language(Protocol):
-    """The words of a language."""
+    """A language in which sentences can be worded."""
 
     language: str
 
@@ -77,7 +77,7 @@ def duration_figure(seconds: float) -> PrintedNumber:
 
 
 def share_figure(share: float, decimals: int = 0) -> PrintedNumber:
-    """Return a share as a percentage."""
+    """Return a share, printed as a percentage with this many decimals."""
     return PrintedNumber(share, share_text(share, decimals))
 
 

@@ -132,7 +132,7 @@ class Reference(Node):
 
 
 Template = tuple[str | Reference, ...]
-"""A text with references, in order. A plain text is a tuple of one string."""
+"""A text as a sequence of strings and references. A plain text is a tuple of one string."""
 
 
 class Quantity(Node):
@@ -971,7 +971,8 @@ class Series(Node):
 
     @property
     def is_ideal(self) -> bool:
-        """Return whether the series is a broken line of nothing measured, drawn only for comparison. Bars are not."""
+        """Return whether the series is an ideal: a dashed line that is drawn for comparison, and whose query reads no
+        measurements. Bars and ranges are never ideals."""
         return self.dashed and self.query.reads == () and self.mark not in ("bar", "range")
 
 

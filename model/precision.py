@@ -113,7 +113,8 @@ def _at(written: Decimal, exponent: int) -> float:
 
 
 COMPLETE = 0.95
-"""If the coverage is below this share, a brief warns and gives no energy value."""
+"""If a probe's samples cover less than this share of the measured time, a brief warns of this and gives no energy
+value."""
 FEWEST = 10
 """The fewest operations beyond a percentile for it not to be reported as uncertain.
 

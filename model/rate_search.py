@@ -73,7 +73,7 @@ class Tally:
 
     @property
     def refutes(self) -> bool:
-        """Whether a run that counts failed to keep the promise."""
+        """Whether at least one of the runs that count did not keep the promise."""
         return self.met < self.votes
 
     def is_open(self, held_out: int) -> bool:

@@ -213,7 +213,7 @@ class CellTimes:
     """The part of `seconds` that the cell spent waiting for its turn to be measured."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
-    """The seconds that a budget took to choose a repeat, by the cell that came next. They are not part of `seconds`."""
+    """The seconds that a budget took to choose a repeat, by the cell that it chose. They are not part of `seconds`."""
     _step: dict[str, str] = field(default_factory=dict)
     """The current step of each running cell."""
     _loaded: set[str] = field(default_factory=set)

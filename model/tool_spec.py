@@ -242,8 +242,8 @@ class ToolSpec(ExtensionSpec):
     `measures` are numbers of its own, in addition to throughput and latencies. Each name is the tool's name, a dot and
     a word. The driver reports them in `Measurement.samples`.
 
-    `load_threads` names the attribute that sets how many threads load the data, over all load generators. It also has
-    the number of threads on each of them by default.
+    `load_threads` has the name of the attribute that sets how many threads load the data, over all load generators, and
+    the default number of threads on each load generator.
 
     Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`, which is spent on
     `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s` if there is the usual number of

@@ -20,7 +20,7 @@ DIMENSIONLESS: Dimension = ()
 
 
 class UnknownUnitError(ValueError):
-    """A unit is unknown. `part` is the unknown factor, and `start` is its offset in the text."""
+    """Raised for an unknown unit. `part` is the unknown factor, and `start` is its offset in the text."""
 
     def __init__(self, text: str, part: str, start: int) -> None:
         super().__init__(f"unknown unit `{part}`")

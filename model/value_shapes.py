@@ -157,7 +157,7 @@ Shape = Text | Word | Flag | Number | Fact | Login | Special
 
 @dataclass(frozen=True)
 class Key:
-    """One attribute. `only` names the engines, tools or probes that have it, and is empty if all have it.
+    """An attribute of a block. `only` names the engines, tools or probes that have it, and is empty if all have it.
 
     `example` is a sample value for `usage`, if the shape alone provides none. `file` says where the named file or
     folder is: beside the spec, on the controller, or on the hosts. `label` is the maximum length of the attribute's

@@ -195,7 +195,8 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the owner and the name of each part of a side's cell that would be different at the other side's levels."""
+    """Yield the owner and the name of each part that would differ if a side's cell were measured at the other side's
+    levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):
@@ -211,7 +212,8 @@ def _arrivals(side: Contender, cell: Cell) -> Arrivals:
 
 
 def _with_defaults(part: ChangedPart, ours: Arrivals, theirs: Arrivals) -> ChangedPart:
-    """Return the changed part. If a side lacks a setting of arrivals, that side's default is filled in."""
+    """Return a changed part with defaults filled in: where a side does not set a setting of arrivals, its default is
+    used."""
     _, is_setting, name = part.name.partition("arrivals.")
     if part.owner or not is_setting:
         return part

@@ -158,7 +158,8 @@ class Subject:
         return ""
 
     def part_of_engines(self, folder: Path) -> str:
-        """Return what a folder's run stands for if it is less than all engines that a probe asks, or ""."""
+        """Name the engine that a folder's run used, if it may lack some of a probe's measures: the stand-in, or one
+        engine of several. Returns "" if the probe has only one engine."""
         if "server = embedded" in (folder / "brief.bench").read_text(encoding="utf-8"):
             return "the engine's stand-in"
         named = filter(None, map(ENGINE_SPECS.usable, ENGINE_SPECS.names))
@@ -349,7 +350,8 @@ def probe_samples_for_real(subject: Subject) -> str:
 
 
 def _noted(subject: Subject, folder: Path) -> str:
-    """Return what a folder's run noted about a probe, to follow other words, or "" if it noted nothing."""
+    """Return the run's first note about a probe, with ": " before it so that it can end a sentence, or "" if there is
+    none."""
     said = subject.bench(folder, "query", "--csv", "SELECT origin, text FROM notes ORDER BY severity").stdout
     notes = (
         row[-1] for row in csv.reader(said.splitlines()) if row and row[0].startswith(f"probe:{subject.spec.name}:")
@@ -512,8 +514,8 @@ def asked_of(subject: Subject) -> dict[str, str]:
 
 
 def _least(name: str, key: Key) -> str:
-    """Return an attribute with a small value, if it has one, or else with its example. A server that gets no more than
-    the least memory that it accepts may be too slow to try."""
+    """Return a line that sets an attribute to a small value or, if it has no minimum, to its example. The value is some
+    times the minimum, since a server with the least possible memory may be too slow to try."""
     match key.shape:
         case Number(minimum=least, unit=unit) if least:
             return f"{name} = {_TIMES_LEAST * least:.0f} {unit}"

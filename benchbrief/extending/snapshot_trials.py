@@ -6,9 +6,9 @@ are taken of. This directory is below a folder of the trial, `${real%/*/*}`, whe
 | function | what it does |
 | --- | --- |
 | `place` | makes the file system, so that the directory can be opened; or exits with 1 and prints what is missing |
-| `theirs` | makes something of another's where the snapshot of the open directory would be |
-| `theirs_stay` | whether that is still there |
-| `away` | takes the file system away again |
+| `theirs` | makes something that is not ours, in the place of the open directory's snapshot |
+| `theirs_stay` | succeeds if that thing is still there |
+| `away` | removes the file system |
 """
 
 from __future__ import annotations

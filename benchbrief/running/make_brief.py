@@ -76,8 +76,8 @@ def claims_of_briefs(
 
 
 class Briefs(NamedTuple):
-    """The files, the main numbers and the verdicts on claims of each report, by the report's name, and the figures that
-    could not be drawn, with the reasons."""
+    """The rendered reports. By the report's name, `files` has the files, `results` the main numbers, and `judged` the
+    verdicts on claims. `undrawn` has the figures that could not be drawn, with the reasons."""
 
     files: dict[str, list[Path]]
     undrawn: tuple[str, ...]

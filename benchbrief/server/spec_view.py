@@ -108,8 +108,8 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """Return these views, and the views of closed specs in the editor's folders that share a file with this file's
-        spec."""
+        """Return these views together with those of further specs: closed specs in the editor's folders that share a
+        file with this file's spec."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
 

@@ -29,8 +29,8 @@ experiment e { hardware = a  client = la  workloads = w  threads = [1, 2, 4, 8] 
 
 
 def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
-    """Run a command that may not write files longer than this. (Python would otherwise keep truncated bytecode of its
-    modules.)"""
+    """Run a command that can't write files longer than `bytes_a_file`. It writes no bytecode of its modules, because
+    later commands would use a truncated file."""
     limits = (bytes_a_file, bytes_a_file)
     limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, {limits})"
     return bench(*words, before=f"import resource, sys; sys.dont_write_bytecode = True; {limit}")

@@ -44,8 +44,8 @@ def test_a_contender_is_compared_with_where_its_name_is_no_other_word(text: str,
 
 
 def _match_without(needed: Sequence[str], rest: Iterable[tuple[Any, Any]], said: str = "") -> str | None:
-    """Return the letters of a match without any of the needed words (with … for parts that are not read), or None if
-    there is no such match."""
+    """Return a text that the parsed pattern matches although it contains none of the needed words, with … for parts
+    that are not read. Returns None if there is no such text."""
     if any(word in said for word in needed):
         return None
     rest = [*rest]

@@ -49,8 +49,10 @@ print(json.dumps([cpu_s(lambda: hcl2.loads(theirs)) / cpu_s(lambda: examine(spec
 
 @pytest.mark.long
 def test_a_long_spec_is_parsed_and_checked_faster_than_hcl_is_parsed(tmp_path: Path) -> None:
-    """When this was written, it was 3.3 times as fast on a busy machine, and 2.3 times if pydantic checked the plans.
-    For 10,000 lines, see `python -m benchmarks hcl`. Both parsers run in one separate process, with its own heap."""
+    """When this was written, benchbrief was 3.3 times as fast on a busy machine, and 2.3 times as fast if pydantic
+    checked the plans. For 10,000 lines, see `python -m benchmarks hcl`. Both parsers run in one separate process, with
+    its own heap.
+    """
     paths = [tmp_path / f"long.{language}" for language in ("bench", "hcl")]
     for path in paths:
         path.write_text(long(path.suffix[1:]), encoding="utf-8")

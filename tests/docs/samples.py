@@ -20,8 +20,8 @@ _MARKS = ("wrong", "mended", "alone", "mongodb", "rocksdb")
 @dataclass(frozen=True)
 class Sample:
     """A sample. `language` is the fence's first word, and `error` is the code in `error=E0301`. `base` is the name in
-    `base=rocksdb`, which is a spec with the rest. `marks` are the words of samples of messages. `line` is where the
-    sample begins on its page.
+    `base=rocksdb`: the base spec that completes the sample. `marks` are the fence's other words, which mark samples of
+    messages. `line` is where the sample begins on its page.
     """
 
     page: str
@@ -42,7 +42,7 @@ class Sample:
 
 
 def base_spec(name: str) -> str:
-    """Return the spec that samples with this base leave out, from the first page of the reference."""
+    """Return a base spec: the rest of a spec, which its samples leave out. The first page of the reference shows it."""
     return (BASES / f"{name}.bench").read_text(encoding="utf-8")
 
 

@@ -25,7 +25,7 @@ SAMPLES = samples(PAGE)
 """The samples in reading order."""
 FILES = ("cache.bench", "compression.bench")
 SECOND = (ROOT / PAGE).read_text(encoding="utf-8").partition("\n## 9. ")[0].count("\n")
-"""The line of the page from which on samples belong to the second file."""
+"""The line of the page after which samples belong to the second file."""
 
 
 def steps() -> Iterator[tuple[Sample, Spec, Spec]]:

@@ -187,8 +187,8 @@ def test_what_this_machine_lacks_is_told_and_not_taken_for_a_fault(
 @pytest.mark.long
 @pytest.mark.timeout(900)  # thirteen commands, of which nine measure
 def test_an_engine_conforms_as_it_is_written(site: Path) -> None:
-    """`bench extensions try` tries the engine simulated, for real, with each reset, killed and resumed, and with bad
-    outputs."""
+    """`bench extensions try` runs the engine simulated and for real, with each reset, and killed and resumed. It also
+    gives the code bad outputs."""
     write("engine", site)
     assert not_held(try_extension(NAME)) == []
 

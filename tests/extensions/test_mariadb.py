@@ -148,8 +148,8 @@ def test_a_cell_with_an_event_that_changes_data_is_loaded_again_after(monkeypatc
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_conforms(installed: Environment, tmp_path: Path) -> None:
-    """`bench extensions try` tries the package simulated, for real, with each reset, killed and resumed, and with bad
-    outputs."""
+    """`bench extensions try` runs the package simulated and for real, with each reset, and killed and resumed. It also
+    gives the code bad outputs."""
     system_tool("mariadbd")
     system_tool("sysbench")
     env = {**os.environ, "TMPDIR": str(scratch(installed))}

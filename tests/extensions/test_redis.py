@@ -181,8 +181,8 @@ def test_a_killed_run_goes_on_with_the_server_that_went_on_and_is_compared(
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_conforms(installed: Environment, tmp_path: Path) -> None:
-    """`bench extensions try` tries the package simulated, for real, with each reset, killed and resumed, and with bad
-    outputs."""
+    """`bench extensions try` runs the package simulated and for real, with each reset, and killed and resumed. It also
+    gives the code bad outputs."""
     system_tool("redis-server")
     system_tool("redis-benchmark")
     env = {**os.environ, "TMPDIR": str(scratch(installed))}

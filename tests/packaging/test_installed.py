@@ -78,7 +78,7 @@ def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 
 def is_of_a_clone(file: str) -> bool:
-    """Return whether a file of our extensions is a page, one of their tests, or an output that these tests read."""
+    """Return whether a file of our extensions exists only in a clone: a page, a test, or an output that tests read."""
     return file.endswith(".md") or file.split("/")[2:3] in (["tests"], ["outputs"])
 
 

@@ -68,7 +68,7 @@ PAGES = {
     "two columns": ("a4", "2", "pages", "customer", "in_brief"),
     "one page": ("letter", "2", "one_page", "internal", "in_brief"),
 }
-"""Paper, columns, layout, audience and disclosure."""
+"""For each kind of page, its paper, columns, layout, audience and disclosure."""
 RAMPS = {"usual": ("[1, 2, 4, 8]", "[1k ops/s, 2k ops/s, 4k ops/s]"), "one point": ("1", "1k ops/s")}
 
 

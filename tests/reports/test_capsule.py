@@ -289,7 +289,7 @@ def test_a_pdf_without_a_capsule_says_so(tmp_path: Path) -> None:
 
 
 def with_files(path: Path, files: dict[str, list[bytes]], change: Callable[[Any], None] = lambda _: None) -> Path:
-    """Write a PDF with these files in it."""
+    """Write a PDF with these attachments. `change` may alter the object of each embedded file."""
     from pypdf import PdfWriter
 
     writer = PdfWriter()

@@ -185,7 +185,8 @@ def test_rates_without_a_value_stand_on_the_axis_and_the_generators_are_marked_a
 
 
 def test_rates_with_a_value_at_which_the_deciding_runs_could_not_tell_are_not_known(made: Made, run_dir: Path) -> None:
-    """Neither the figure nor the disclosure says that these runs broke the promise."""
+    """The load generator was too late in the deciding runs at two rates. Neither the figure nor the disclosure says
+    that the promise was broken there."""
     ended = found_by(run_dir)
     above = next(each for each in ended.rates if each.rate > (ended.sustained or 0))
     late = above.model_copy(update={"met": 4, "broken": 0, "beyond": 1, "held_out": 1, "held_beyond": 1})

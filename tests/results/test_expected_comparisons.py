@@ -168,8 +168,12 @@ def found_at(
     verdict: float | None = None,
     last: int | None = None,
 ) -> Judgement:
-    """Return the judgement by intervals with a joint level of 95 %. `at` has the repeats by threads. The repeats are
-    looked at after each number of repeats from `fewest` to `last`. The verdict at each place is that of its mean."""
+    """Judge an expectation by intervals with a joint level of 95 %. `at` maps numbers of threads to the values of the
+    repeats.
+
+    The intervals are looked at after each number of repeats from `fewest` to `last`, or only at the end if `last` is
+    None. `verdict` replaces the verdict at each place, which otherwise follows from the mean there.
+    """
     keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
     def read(query: Query) -> list[tuple[list[DimKey | None], float | None]]:
@@ -188,7 +192,7 @@ def found_at(
 
 
 def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> None:
-    """Another place with repeats may be as certain as it likes."""
+    """The verdict is undecided even if another place has enough repeats to be certain."""
     for repeats, expected in ((5, True), (1, False)):
         found = found_at(above, {4: OLD, 8: OLD[:repeats]})
         assert (found.holds, found.decided) == (True, expected)
@@ -197,7 +201,7 @@ def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> No
 
 
 def test_a_budget_that_leaves_one_measurement_leaves_a_verdict_undecided(above: Expect) -> None:
-    """Repeats were planned, and are missing."""
+    """More repeats were planned, so the single measurement is not all that the spec asked for."""
     found = found_at(above, {4: OLD[:1], 8: OLD[:1]}, fewest=3, last=5)
     assert (found.holds, found.decided, found.first_look) == (True, False, 3)
     assert found_at(above, {4: OLD[:1]}, fewest=2).decided is None, "none were planned"

@@ -28,7 +28,8 @@ OUTPUTS = RECORDED_OUTPUTS
 MUTATIONS = 100
 """How many times each recording is changed. In all, there are 1,100 changes, and as many changed outputs are read."""
 ROUNDING = 0.02
-"""A smaller change than this is not a different fact, because a mean has more digits than anything that repeats it."""
+"""Relative differences up to this share do not count as another fact, because a mean has more digits than the numbers
+that repeat it."""
 
 Facts = dict[tuple[str, ...], str]
 Mutation = Callable[[random.Random, dict[str, list[str]]], str]

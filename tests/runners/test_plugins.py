@@ -120,7 +120,7 @@ def test_a_reset_that_an_engine_offers_and_does_not_honour_is_named() -> None:
 
 class _TakesMethod(DirectoryEngine):
     def _entered(self) -> None:  # type: ignore[override]  # what mypy would say, and nobody asked
-        """A method of an engine that has the same name as a method of its base class."""
+        """Replace a method of the base class by accident, because an author chose the same name."""
 
 
 class _TakesAttribute(StartedServer):

@@ -38,4 +38,4 @@ class DrawnOnce(Converter):
 
 
 CONVERTER = DrawnOnce()
-"""The converter of this process."""
+"""The chart converter that all briefs of this process use."""

@@ -52,8 +52,8 @@ class Environment:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def link(self, *packages: Path) -> None:
-        """Let packages be found where they are, with the metadata that pip would give them beside them. One process
-        makes it for all, and pip would start three for each."""
+        """Make packages importable from where they are, and write beside them the metadata that pip would give them.
+        One process does this for all packages, whereas pip would start three processes for each."""
         (found,) = self.bin.parent.glob("lib/python*/site-packages")
         command = [sys.executable, "-c", MAKE_METADATA, *map(str, packages)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=220, check=False)

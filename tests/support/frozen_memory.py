@@ -8,7 +8,8 @@ from benchbrief.compiler.compile import memory_is_frozen
 
 
 def freeze_memory() -> None:
-    """Freeze the memory, and record that. So forks need not spend a tenth of a second on finding out."""
+    """Freeze the memory, and record that it is frozen. Otherwise, each fork would take a tenth of a second to find this
+    out."""
     gc.collect()
     gc.freeze()
     memory_is_frozen.cache_clear()

@@ -1,10 +1,11 @@
-"""Runs commands of `bench` by forking a process that already has its libraries in memory.
+"""Runs commands of `bench` by forking a process that already has its libraries in memory: the fork server
+(`warm_server.py`).
 
 The tests run hundreds of commands. If a new Python had to import scipy, WeasyPrint and DuckDB for each of them, this
 would take more processor time than what is tested. Instead, `bench` is run from its `main` on, in its own process,
-working directory and environment. All processes of a test session share the process that is forked (`warm_server.py`).
-Tests of the start itself run the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and tests in
-another language or locale).
+working directory and environment. All test processes of a session share a fork server for each Python. Tests of the
+start itself run the installed program (`tests/packaging`, `tests/cli/test_starting.py`, and tests in another language
+or locale).
 """
 
 from __future__ import annotations
@@ -27,12 +28,11 @@ from io import FileIO
 from pathlib import Path
 
 LIBRARIES = ("babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
-"""The libraries that are imported once, before processes are forked."""
+"""The libraries that a fork server imports once, before it forks."""
 _REPOSITORY = Path(__file__).parents[2]
 _SERVER = "tests.support.warm_server"
 _PLACE = "BENCHBRIEF_TESTS_WARM"
-"""The environment variable with the folder of a socket. Through the socket, test processes share the process that is
-forked."""
+"""The environment variable with a folder of sockets, over which all test processes reach the same fork servers."""
 
 
 class Forked:
@@ -66,7 +66,7 @@ class Forked:
 
 
 class Warm:
-    """Sends requests to the process that is forked. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
+    """Sends requests to a fork server. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
     def __init__(self, python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> None:
         """Start `python` in `folder`, where it finds these tests, unless another process has already done so."""
@@ -151,8 +151,8 @@ class Warm:
 
 
 def share_among_processes() -> Path:
-    """Let all test processes that this one starts share the process that is forked. Returns a folder; its removal ends
-    the forked process."""
+    """Let this process and all test processes that it starts use the same fork servers. Returns a folder. Removing it
+    ends the fork servers."""
     folder = tempfile.mkdtemp(prefix="warm-")
     os.environ[_PLACE] = folder
     return Path(folder)
@@ -166,7 +166,7 @@ def shared_folder() -> Path:
 
 
 def _joined(python: str | Path, folder: Path) -> socket.socket:
-    """Return a connection to the process that is forked for that Python. If there is none, start it."""
+    """Return a connection to the fork server of that Python. If there is none, start it."""
     path = shared_folder() / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with path.with_suffix(".lock").open("w") as lock:
@@ -196,7 +196,7 @@ _WARM: dict[tuple[str | Path, Path], Warm] = {}
 
 
 def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
-    """Return this process's connection to the process that is forked for that Python."""
+    """Return this process's connection to the fork server of that Python. The server is started if necessary."""
     its = (python, folder)
     if its not in _WARM:
         _WARM[its] = Warm(python, folder)

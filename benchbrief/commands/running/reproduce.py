@@ -192,7 +192,7 @@ def _require_signature(capsule: OpenCapsule, allowed: Path | None) -> SignatureS
 
 
 def _warn_of_unused_allow(brought: Sequence[Brought], allowed: Sequence[str]) -> None:
-    """Warn of each allowed text that matches nothing in the spec and may be misspelt."""
+    """Warn of each text given with `--allow` that matches nothing in the spec, since it may be misspelt."""
     for text in dict.fromkeys(allowed):
         if text != "all" and all(each.text != text for each in brought):
             warn(one_line(f"--allow {text}: the spec brings nothing along with this text"))

@@ -204,7 +204,7 @@ class Data:
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def present(self, keys: Sequence[str]) -> list[str]:
-        """Return those of the keys that are in the collection."""
+        """Return the given keys that are in the collection."""
         with self._connection.reaching():
             return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
 

@@ -85,7 +85,7 @@ def _positive(value: object) -> float | None:
 
 
 def counters_of(status: Mapping[str, Any]) -> dict[str, float]:
-    """Return the counters of serverStatus."""
+    """Return the counters of serverStatus, by names such as `opcounters.insert`."""
     found: dict[str, float] = {}
     for section in ("opcounters", "network"):
         found |= _numbers(section, status.get(section, {}))

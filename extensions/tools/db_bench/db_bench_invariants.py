@@ -26,7 +26,8 @@ _DEVIATIONS = 6
 
 
 def require_found(context: CellContext, headline: Headline) -> None:
-    """Raise BadOutput if more keys were not found than the data set or the experiment's `max_errors` allows."""
+    """Raise BadOutput if more lookups found no key than the experiment's `max_errors` allows. Data that a user's
+    command seems to have filled by fillrandom are accepted, since they lack keys."""
     missing = _missing(headline)
     if not missing or headline.found is None:
         return

@@ -181,7 +181,7 @@ def read_operations(found: FioOutput) -> Iterator[Operation]:
 
 
 def read_own_samples(found: FioOutput) -> Iterator[Sample]:
-    """Yield those of fio's own measures that the output has, each for the whole measurement."""
+    """Yield a sample of each of fio's own measures that the output contains. Each is for the whole measurement."""
     seconds = found.seconds
     parts = [part for job in found.jobs for part in job.directions.values()]
     submitted = [part.slat_ns for part in parts if part.slat_ns and part.slat_ns.count]

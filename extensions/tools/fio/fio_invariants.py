@@ -101,7 +101,7 @@ def _times(job: FioJob) -> float | None:
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether `jobs` jobs can have run for `times` times as long as the longest one. Some jobs may end early."""
+    """Return whether the times of `jobs` jobs can add up to `times` times the longest one. Some jobs may end early."""
     return times < jobs + 0.1
 
 

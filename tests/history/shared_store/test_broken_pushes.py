@@ -35,7 +35,7 @@ CHANGES = ("create", "upload", "delete")
 
 
 class Cut(Exception):
-    """Raised where the process ends, as far as the store can tell."""
+    """Raised in place of the death of the process. A store can't tell the difference."""
 
 
 class CutOff:

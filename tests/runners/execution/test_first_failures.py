@@ -77,7 +77,8 @@ def test_cells_at_other_levels_are_not_blamed_on_the_hardware(cells: list[Cell])
 
 
 def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
-    """More cells may be in progress on other lanes, or may have failed before a point with less load did."""
+    """The error counts only the three failures that decide. Further cells may have failed by then: those in progress on
+    other lanes, or earlier ones at higher loads."""
     error = after(cells, *(OptionRefused("no such option") for _ in range(4))).why_not(cells[4])
     assert error is not None
     assert "the first 3 cells of its workload on its hardware failed alike" in error.message

@@ -50,8 +50,8 @@ def plan_of(
 
 
 Asked = dict[str, float] | str
-"""The results of a cell: the values of its limits, or who causes its numbers to be refused. "failed" means any other
-reason."""
+"""The result of a cell: the values of its limits, or the cause of its failure. "generator" and "system" mean that its
+numbers are refused because of them. "failed" means any other reason."""
 
 
 def up_to(highest: float) -> Callable[[Cell], Asked]:
@@ -177,8 +177,8 @@ def test_a_rate_is_served_as_exactly_as_the_next_one_is_near(
 
 
 def test_what_is_served_is_of_the_operations_that_were_due(tmp_path: Path) -> None:
-    """Tests bursts (in them and between them), random arrivals (those that came), and operations that were never
-    sent."""
+    """With bursts, operations are due both in the bursts and between them. If the load generator reports how many were
+    due, this number counts. It includes operations that were never sent."""
     bursts = plan_of(
         tmp_path, "warm_up = 20 s  arrivals = burst(60k ops/s, every: 20 s, lasting: 2 s)", tool="openload"
     )

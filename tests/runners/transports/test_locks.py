@@ -174,7 +174,7 @@ def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
 
 @pytest.fixture
 def theirs(jobs_dir: Path) -> Iterator[Path]:
-    """Yield the place of the claim that a living run of another user has."""
+    """Yield the path of a claim that a living run of another user holds."""
     if os.getuid() != 0:
         pytest.skip("only root can be another user")
     path = jobs_dir / "benchbrief-54321"

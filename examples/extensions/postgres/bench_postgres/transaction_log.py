@@ -170,8 +170,8 @@ class _Entry:
 def fold_logs(texts: Mapping[str, Iterable[str]], seconds: float, warm_up_s: float, *, offered: bool) -> Transactions:
     """Sum up the raw logs of one run, given by name. `seconds` is how long the run lasted according to pgbench.
 
-    The logs are read twice and no line is kept, as the window is only known once the end of the last transaction is.
-    Raises NotALog for a line that does not belong to a transaction log, such as one written with
+    The logs are read twice, because the window is known only once the end of the last transaction is known. No line is
+    kept in memory. Raises NotALog for a line that does not belong to a transaction log, such as one written with
     `--aggregate-interval`.
     """
     end = max((each.at for each in _entries(texts, offered)), default=None)

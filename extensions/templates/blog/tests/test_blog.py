@@ -15,7 +15,7 @@ from tests.support import paging
 from tests.support.drawn_once import CONVERTER
 
 TITLE_END = 0.2
-"""The title stands in this share of the first page's height."""
+"""The part of the first page, from its top, in which the title stands, as a share of the page's height."""
 
 
 def made(folder: Path, template: str, *formats: Format) -> Rendered:

@@ -160,7 +160,7 @@ def values_between(tags: tuple[str, ...], start_s: float, end_s: float) -> int:
 
 STEADY_STARTED = 1795449576.6421914
 CUT_S, LASTED_S = 27.0, 53.0
-"""When the transient and the run ended, counted from the start of the warm-up of 2 s."""
+"""When the transient and the run ended, in seconds after the start of the warm-up, which lasts 2 s."""
 
 
 def test_what_is_measured_begins_where_the_transient_is_cut_off() -> None:
