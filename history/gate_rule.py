@@ -51,8 +51,8 @@ class GateRule:
     """The rule of a gate.
 
     `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts. If
-    `baseline` is given, this run's level is used instead of the last level. `imported` means that the runs are
-    imported. If none of them has a value, the reason is then that their source does not report this value.
+    `baseline` names a run, the level of that run is used instead of the last level. `imported` means that the runs are
+    imported. If none of them has a value, it is missing because their source does not report it.
     """
 
     budget: float = 0.01
@@ -96,8 +96,8 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and the start of the level that the run is compared with. `known_as` is people's
-    verdict on the change at that start. `noise` are the verdicts that call a change noise."""
+    """A series up to the judged run, and the start of the level that the run is compared with. `known_as` is the
+    verdict that people gave on the change at that start. `noise` has their verdicts that a change is only noise."""
 
     series: HistorySeries
     part: SeriesPart

@@ -53,7 +53,7 @@ DATA_VERSION = 8
 """The version of the data that the site keeps about a run. Raise it with every change, so that all runs are read again.
 """
 Suite = tuple[str, str, str]
-"""The spec, the profile and the origin."""
+"""What all runs of a suite share: the spec, the profile and the origin."""
 
 
 class _Part(BaseModel):
@@ -95,7 +95,7 @@ class RunValue(_Part):
 
 
 def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
-    """Return the point of a cell, without dimensions that cells do not have."""
+    """Return the keys of a point in a fixed order, without dimensions that cells do not have, such as the operation."""
     dims = [dim for dim in point if dim in POINT or dim not in DIMENSIONS]
     return tuple((dim, point[dim]) for dim in sorted(dims, key=place_of))
 
@@ -242,7 +242,7 @@ class RunPlace(Protocol):
         ...
 
     def fetch(self, run: SiteRun, brief: BriefFile, into: Path) -> None:
-        """Copy a file of a brief. Raises RunnerError, OSError."""
+        """Copy a file of a run's brief to the path `into`. Raises RunnerError, OSError."""
         ...
 
 

@@ -61,7 +61,7 @@ class SeriesPart:
 
 
 SeriesKey = tuple[str, str, str, str]
-"""The spec, the profile, the quantity and the point."""
+"""What identifies a series: the spec, the profile, the quantity and the point."""
 
 
 def _canonical(point: Mapping[str, Any]) -> str:

@@ -395,7 +395,7 @@ def _read(
 
 
 def _write(folder: Path, table: pa.Table) -> str:
-    """Write a file, and return its name."""
+    """Write a table, sorted by quantity and point, and return the file's name, which is the hash of its bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -166,8 +166,8 @@ class SeriesRow(NamedTuple):
     bound: str = ""
     """at_least, at_most or open if a search found only a bound for the value. "" otherwise."""
     decided: bool = True
-    """Whether the searches behind the value reached a decision with their confidence. For a claim, also whether its
-    numbers support it in all briefs."""
+    """Whether the searches behind the value decided with the required confidence. For a claim, also whether its numbers
+    support it in all briefs."""
     chosen: bool = False
     """Whether the run itself chose the load of the point, as an adaptive ramp does. Other runs may choose
     other loads."""
@@ -425,7 +425,7 @@ def metrics_in(plan: Plan) -> dict[str, Metric]:
 
 
 _Placed = tuple[Cell, dict[str, DimKey | None]]
-"""A cell with those keys of its point that are known."""
+"""A cell with the known keys of its point, and None for each factor that it does not vary."""
 
 
 class PlacedCells:

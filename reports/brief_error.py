@@ -6,7 +6,7 @@ from benchbrief.dsl.bench_error import BenchError
 
 
 class ReportError(BenchError):
-    """A report cannot be made."""
+    """Raised if a report can't be made, or if a brief, a capsule or a house style can't be used."""
 
     code = "report"
 

@@ -166,8 +166,11 @@ def build_tables(run_dir: Path, folder: Path) -> None:
 
 
 def _build_held_out(run_dir: Path, building: Path) -> None:
-    """Build the tables of each run of held-out repeats, in its own folder. Readers build those elsewhere that can't be
-    built here: of a run that has not begun, or with a raw output that is missing or changed, or without room."""
+    """Build the tables of each run of held-out repeats, in that run's own folder.
+
+    This is skipped for a run that has not begun, that has missing or changed raw outputs, or whose tables have no room
+    on the disk. Readers then build its tables elsewhere.
+    """
     from benchbrief.results.runs.kept_files import check_raw_outputs, held_out_runs
 
     for folder in held_out_runs(run_dir).values() if (run_dir / HELD_OUT).exists() else ():

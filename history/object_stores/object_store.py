@@ -189,7 +189,7 @@ def changed(path: Path) -> SharedStoreError:
 
 
 def hash_file(path: Path) -> HashedFile:
-    """Hash a file. Raises OSError."""
+    """Return a file with its SHA-256, and with the marks that show later changes. Raises OSError."""
     marks = _marks_of(path)
     is_settled = time.time() - max(marks[2:]) / 1e9 > _SETTLED_S
     return HashedFile(path, sha256_of(path), marks[1], marks, is_settled)

@@ -44,7 +44,8 @@ _NOT_PUSHED = (f"{PUSHED}/", "store/.lock", "store/.building/", "live.json")
 
 
 def _table_name(name: str) -> str:
-    """Refuse a name that no version of benchbrief gives to a table. A reader has to check whether the table exists."""
+    """Raise ValueError for a name that no version of benchbrief gives to a table. A later version may have tables that
+    this one lacks, so readers still have to check whether they know the table."""
     if not _TABLE.fullmatch(name):
         raise ValueError(f"{name[:80]!r} can't be the name of a table")
     return name

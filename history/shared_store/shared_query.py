@@ -191,7 +191,7 @@ class SharedResults:
         return self._partitions.cautions()
 
     def sql(self, text: str) -> QueryAnswer:
-        """Answer a query. Raises ResultsError."""
+        """Return the answer to a query. Files that turn out to be unreadable are left out. Raises ResultsError."""
         import duckdb
 
         self._prepare(text)

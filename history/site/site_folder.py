@@ -104,7 +104,7 @@ class SiteFolder:
         return kept
 
     def save(self, files: Mapping[str, str]) -> None:
-        """Write the manifest. Raises ReportError."""
+        """Write the manifest, with the digest of each of the site's `files`. Raises ReportError."""
         made_of = {name: digest for name, digest in sorted(self._made_of.items()) if name in files}
         manifest = {"format": _FORMAT, "version": _VERSION, "files": dict(sorted(files.items())), "made_of": made_of}
         text = json.dumps(manifest, indent=0)

@@ -52,7 +52,7 @@ from benchbrief.results.result_messages import say
 from benchbrief.results.statistics.change_points import FEWEST
 
 MOST_CONTENDERS = 16
-"""The most hardware to compare, because the number of pairs grows with its square."""
+"""The most hardware groups, or levels of a factor, to rank. The number of pairs grows with the square of this."""
 
 
 def ranked_dims(run: SiteRun) -> Iterator[Dimension]:

@@ -77,8 +77,8 @@ def _signed(value: float) -> str:
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _AS_MADE = re.compile(r"-[0-9a-f]{8}\Z")
-"""The suffix of names that `slug` makes. A text that already has such a suffix is changed as well, because it might be
-equal to the name that is made for another text."""
+"""Matches the suffix of a name that `slug` made. A text that already has such a suffix gets another one, because it
+might equal the name of another text."""
 _LONGEST = 60
 MISSING = "–"
 

@@ -291,7 +291,7 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
 
 
 _KINDS: Mapping[str, str] = {"s": "axis_time", "B/s": "axis_bandwidth"}
-"""The titles of axes that show several quantities of one kind, by a unit of the kind."""
+"""The title of an axis for several quantities of one kind, such as times, by the kind's base unit."""
 _MOST_REASONS = 3
 """The most kinds of reasons for gaps to list in a footnote. The disclosure lists all of them."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}

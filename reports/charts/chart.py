@@ -79,7 +79,7 @@ class ChartPoint:
     worse: bool = False
     """Whether the point is a change for the worse. If so, its bar is pale."""
     bound: Bound = ""
-    """Whether the source states `y` as `at_least` or `at_most` so much."""
+    """`at_least` or `at_most` if the source states `y` only as such a bound, or else ""."""
 
     @property
     def is_open(self) -> bool:
@@ -132,7 +132,7 @@ class Trace:
     """Whether the series was not measured and is only drawn for comparison."""
 
     estimated: bool = False
-    """Whether the values are estimates, which the figure's key says."""
+    """Whether the values are estimates. The figure's key then says so."""
 
     @property
     def stands_in_slot(self) -> bool:
@@ -304,8 +304,8 @@ def ticks_of_bars(values: Sequence[float], ends: Sequence[float]) -> Ticks:
 
 
 _LONGEST, _FEWEST_TICKS = 1.25, 4
-"""How many times as long as usual an axis may be to keep its grid lines off numbers, and the fewest ticks that it must
-keep."""
+"""An axis may be up to this many times as long as usual to keep its grid lines off numbers, but must keep at least this
+many ticks."""
 _NUMBER_SHARE = 0.07
 """The share of an axis that a bar's number takes."""
 
@@ -459,8 +459,8 @@ class Place:
 
 
 def share_their_points(traces: Iterable[Trace]) -> bool:
-    """Return whether several curves are drawn and all have the same labels at their points, so that those of their ends
-    are enough."""
+    """Return whether several curves are drawn and all have the same labels at their points. If so, labels at the
+    curves' ends are enough."""
     labels = [
         tuple(point.label for point in each.points if point.y is not None) for each in traces if each.mark == "curve"
     ]
@@ -487,9 +487,11 @@ def place_labels(
     lines: Sequence[Sequence[tuple[float, float]]],
     among: Sequence[Place] = _PLACES,
 ) -> tuple[Place | None, ...]:
-    """Choose for each label, in order, the position `among` these that covers the fewest points, lines and earlier
-    labels. The position is None if a third of the label would cover others, since a missing label is better than two
-    unreadable ones, or if it covers a line and is not needed.
+    """For each label in order, choose one of the positions in `among`: the one that covers the fewest points, lines and
+    earlier labels.
+
+    The position is None if a third of the label would cover others, since a missing label is better than two unreadable
+    ones. It is also None if the label is not needed and would cover a line.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]

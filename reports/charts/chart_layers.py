@@ -435,7 +435,7 @@ def _rectangles(boxes: Sequence[tuple[float, float, float, float]], look: Mappin
 
 
 def _from(low: Encoding) -> Encoding:
-    """Return the two ends of an interval."""
+    """Return the channels for both ends of an interval, given the channel of the lower one."""
     return {"y": low, "y2": {"field": "high"}}
 
 

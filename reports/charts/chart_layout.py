@@ -113,7 +113,7 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """By how many pixels the texts above the plot area are raised to be level with those of the figure beside it, if
+    """How many pixels the texts above the plot area are moved up, to be level with those of the figure beside it if
     that figure has higher brackets."""
 
     def __post_init__(self) -> None:
@@ -177,9 +177,10 @@ class Plot:
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 
     def _lies_flat(self) -> bool:
-        """Return whether the bars are horizontal. The bars of a single series of ranges are, unless the ranges lie
-        around 1 or have several levels. Other bars are if their categories' names would be cut off below upright
-        bars."""
+        """Return whether the bars are drawn horizontally. This is so for a single series of ranges, unless the ranges
+        lie around 1 or have several levels. It is also so for bars whose categories' names would be cut off below
+        upright bars.
+        """
         chart = self.chart
         alone = not (self.frame or self.y_right or chart.notes) and chart.x.kind == "category"
         if not alone or not self.in_slots:

@@ -28,7 +28,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class DocumentColours:
-    """The colours of a brief's keys and labels."""
+    """The colours of a brief's keys, and of the labels of series that have no key of their own."""
 
     of_key: Mapping[tuple[str, DimKey], Colour] = field(default_factory=dict)
     of_label: Mapping[str, Colour] = field(default_factory=dict)

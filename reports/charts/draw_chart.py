@@ -302,9 +302,11 @@ def margins_beside(charts: Iterable[Sequence[Chart]]) -> Margins:
 def with_even_heads(
     figures: Sequence[FigureView], words: Words, own: Sequence[FigureView] = ()
 ) -> tuple[FigureView, ...]:
-    """Return figures for placing side by side, each with as much room for its claim and its head as the tallest of them
-    needs, so that their titles and their plots are level. If not all of
-    them have a claim, only claims that an author wrote are kept. The figures with such claims are in `own`."""
+    """Return figures for placing side by side. Each gets as much room for its claim and its head as the tallest of them
+    needs, so that titles and plots are level.
+
+    If not all of them have a claim, only claims that an author wrote are kept. `own` has the figures with such claims.
+    """
     if not all(figure.claim for figure in figures):
         figures = [figure if figure in own else replace(figure, claim=None) for figure in figures]
     titles = (f"{words['figure']} {figure.number}{words['colon']}{figure.title}" for figure in figures)

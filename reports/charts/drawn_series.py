@@ -203,7 +203,8 @@ def _apart(
 
 
 def _axis_writer(drawn: Sequence[DrawnSeries], columns: Columns | None) -> Callable[[float], str]:
-    """Return the function that writes the values of an axis."""
+    """Return the function that writes the values of an axis with equal decimals. With `columns`, these are the decimals
+    of the tables that a reader compares the figure with."""
     own = [d for d in drawn if d.on_axis]
     values = [v for d in own for p in d.trace.points for v in (p.y, p.end) if v is not None]
     scale = own[0].y if own else _AS_IT_IS

@@ -23,7 +23,8 @@ _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
 
 
 def native_charts(charts: Iterable[Chart]) -> tuple[NativeChart, ...]:
-    """Return a figure's panels as charts for office programs."""
+    """Return each panel of a figure as a chart for office programs. Its `whole` says whether it shows everything that
+    the figure's own drawing shows."""
     made = tuple(charts)
     panels = arrange(made, _WIDTH, _HEIGHT) if made else ()
     return tuple(_native(chart, panel.plot) for chart, panel in zip(made, panels, strict=True))

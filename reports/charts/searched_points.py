@@ -242,8 +242,8 @@ def _rule(
 
 
 def _colour(line: plan.Series, each: Promised, colours: DocumentColours) -> Colour | None:
-    """Return the colour of the hardware, workload or level in whose colour the line is drawn. Return None if the line's
-    colour has no meaning."""
+    """Return the colour of the hardware, workload or level that gives the line its colour, or None if the line's colour
+    has no meaning."""
     dim = line.color_dim or ""
     key = each.curve.keys.get(dim)
     return None if key is None else colours.of_key.get((dim, key))

@@ -48,8 +48,8 @@ class Converter:
         atexit.register(self.close)
 
     def svg(self, spec: Mapping[str, object]) -> str:
-        """Return the drawing. Raises NotDrawn if the converter refuses the specification, crashes, or takes too
-        long."""
+        """Return the drawing of a Vega-Lite specification as SVG. Raises NotDrawn if the converter refuses the
+        specification, crashes, or takes too long."""
         return self._ask({"spec": spec}, "svg")
 
     def png(self, svg: str, scale: float = 2.0) -> bytes:
@@ -86,7 +86,7 @@ class Converter:
             self.close()
 
     def close(self) -> None:
-        """End the child."""
+        """End the child. The next drawing starts another one."""
         with self._lock:
             self._close()
 

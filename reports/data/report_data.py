@@ -71,7 +71,7 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 
 
 ALONE: Mapping[str, Bound] = {"low": "at_least", "high": "at_most"}
-"""The meaning of one end of a published range without its other end."""
+"""The bound that an end of a published range becomes if the source does not state the other end."""
 _NEGATED: Mapping[Bound, Bound] = {"at_least": "at_most", "at_most": "at_least"}
 
 
@@ -305,7 +305,7 @@ class Results:
         return bool(quoted) and bool(_matching(query, quoted, where))
 
     def bound(self, query: Query, **where: DimKey) -> Bound:
-        """Return whether the value at these keys is published as `at least` or `at most` so much."""
+        """Return `at_least` or `at_most` if the value at these keys is published only as such a bound, or else ""."""
         self.rows(query)
         quoted = self._quoted(query)
         return next((quoted[keys].bound for keys in _matching(query, quoted, where)), "")
@@ -565,7 +565,7 @@ class Results:
 
     @cached_property
     def promises(self) -> tuple[Promised, ...]:
-        """The result of each search for a promise."""
+        """The result of each search for a promise, with the runs at each rate."""
         rates: dict[tuple[object, ...], list[RateRuns]] = {}
         query = "SELECT * EXCLUDE (run_id, failed) FROM rates ORDER BY target"
         for *curve, rate, met, broken, beyond, held_met, held_out, held_beyond in self.store.sql(query).rows:

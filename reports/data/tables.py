@@ -206,11 +206,11 @@ def facts_elements(elements: Iterable[p.Element]) -> Iterator[p.FactsElement]:
 
 
 def keep_elements_with_data(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
-    """Return the elements that have data. Left out are elements whose numbers were not imported, figures whose lines
-    have only one point each if other figures show those points, and tables of published values if the source states
-    none.
+    """Return the elements that have data.
 
-    A section whose figures and tables are all left out is dropped too, unless its text has numbers of its own.
+    Left out are: elements whose numbers were not imported; figures whose lines have only one point each, if other
+    figures show these points; and tables of published values, if the source states none. A section whose figures and
+    tables are all left out is dropped too, unless its text has numbers of its own.
     """
     imported = imported_briefs.is_imported(results)
     if not has(p.PublishedElement, elements) and not imported:

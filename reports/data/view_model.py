@@ -278,7 +278,7 @@ class FigureView:
     claim_pt: float = 0.0
     """The least height in points of the claim, if that of the figure beside it is taller."""
     is_rigid: bool = False
-    """Whether the figure cannot be made lower."""
+    """Whether the figure cannot be made lower, because it has several panels or horizontal bars."""
     native: tuple[NativeChart, ...] = ()
     """The figure's panels as charts for office programs. Empty if nothing was measured."""
     kind: Literal["figure"] = "figure"
@@ -629,7 +629,7 @@ class ReportView:
     """The footnotes on the numbers in the title."""
     origin: tuple[OriginTag, ...] = ()
     limits: tuple[Limit, ...] = ()
-    """The listed limits."""
+    """The limits that the brief lists. The disclosure may have more."""
     every_limit: tuple[Limit, ...] = ()
     """The limits to list if there is room."""
     limit_count: int = 0
@@ -639,7 +639,7 @@ class ReportView:
     limits_line: str = ""
     """The first page's text on how many limits there are, such as "Limits: 3 notes"."""
     every_limits_line: str = ""
-    """The same if all limits are listed."""
+    """The same text as `limits_line`, for a brief that has room to list all limits."""
     grave_limits: tuple[str, ...] = ()
     stated_limits: tuple[str, ...] = ()
     """The limits that the first page shows in words: failures, and as many of the others as fit on one line."""

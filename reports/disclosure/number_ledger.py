@@ -395,7 +395,7 @@ class Ledger:
 
     @cached_property
     def _varied(self) -> set[tuple[str, ...]]:
-        """The factors that each cell varies."""
+        """The sets of factors that the results' cells vary, each only once."""
         return {tuple(Levels(levels).keys) for levels in {cell.levels for cell in self._results.cells}}
 
     def _line(self, number: int, cells: Sequence[ReportedCell], files: int, sha256: str) -> MeasurementLine:

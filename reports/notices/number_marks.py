@@ -256,8 +256,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Several values may come from an adaptive ramp that left candidates unmeasured. For each such ramp, yield a
-    sentence on the candidates that were measured."""
+    """Yield a sentence on the measured candidates of each adaptive ramp that left others unmeasured. Only ramps that
+    several of the queries' values come from are included."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):
@@ -373,7 +373,8 @@ class Cautions:
             yield words["c_ragged"].format(factors=words.locale.listed(map(words.dimension, query.ragged)))
 
     def _of_time(self, query: Query, **where: DimKey) -> Iterator[str]:
-        """Yield a caution on the size of a database. In a closed loop, a faster database is written more data."""
+        """Yield a caution on the size of a database after a closed loop that writes, because a faster database has then
+        been given more data."""
         if not any(read.measure in ("database.size", "database.space_amplification") for read in reads_of(query)):
             return
         workloads = self._results.plan.workloads

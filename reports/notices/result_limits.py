@@ -42,8 +42,8 @@ class ResultLimit(NamedTuple):
 
 
 def notice(results: Results, *, of_sizes: bool = False) -> Iterable[Notice]:
-    """Yield a notice with the grave limits, and another with the other limits in few words. If the headline's numbers
-    are `of_sizes` alone, the grave limits do not concern them, and name what they concern instead."""
+    """Yield a notice with the grave limits, and another with the other limits in few words. If the headline has only
+    sizes (`of_sizes`), the grave limits say that they do not apply to sizes."""
     words, found = results.words, [limit for limit in limits(results) if limit.short]
     if of_sizes:
         found = [
@@ -234,8 +234,8 @@ def _processors(host: str, results: Results) -> int:
 
 
 def _crowded(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for load generators with more threads than their hosts have processors. It names the most threads
-    for each processor that one of them had."""
+    """Yield a limit for load generators with more threads than their hosts have processors. It gives the numbers of
+    threads and processors for the most crowded of them."""
     if is_imported(results):
         return
     threads = {cell.cell_id: int(cell.threads) for cell in results.cells if cell.status == "ok" and cell.threads}

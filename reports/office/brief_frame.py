@@ -83,7 +83,7 @@ class Chapter:
 
 
 def code_of(brief: HandOver, program: str) -> bytes:
-    """Return the drawing of the code that leads to the disclosure, or nothing if there is none."""
+    """Return a picture of the QR code that leads to the disclosure, or nothing if there is none."""
     other = brief.view.companion
     try:
         return brief.converter.png(str(other.qr), 12.0) if other and other.qr else b""
@@ -94,7 +94,7 @@ def code_of(brief: HandOver, program: str) -> bytes:
 
 def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> tuple[Chapter | None, Chapter | None]:
     """Return the method, and the limits, with references to the disclosure and to the command that measures again.
-    Either may be missing. If the file shows the disclosure's code (`coded`), they say where the code leads."""
+    Either may be missing. If the file shows the disclosure's QR code (`coded`), a line says where it leads."""
     colon, method, limits = words["colon"], None, None
     if view.method and view.method.items:
         method = Chapter(words["method_source" if view.imported else "method"], (), view.method.items, colon)

@@ -75,7 +75,7 @@ _DPI = 300
 _PIXEL = 0.75
 """The size in points of one pixel of a drawing."""
 _HEADLINE_PT, _BOLD = 34.0, 1.12
-"""The type size of the headline's numbers, and how many times as wide as estimated they are in bold."""
+"""The type size of the headline's numbers, and the factor by which bold type is wider than estimated."""
 _CARD_PT = 22.0
 """The type size of numbers in boxes that are side by side. If a number does not fit, each number gets a line of its
 own."""
@@ -91,7 +91,7 @@ _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
 """A name for the colour of text on the first page's band. The other three are the background, the text colour and the
 type size of the tag there, which gives the origin of the numbers."""
 _TAG_PAD = "\N{NO-BREAK SPACE}"
-"""The space at both ends of the text of the tag."""
+"""The space before and after the text of the tag on the first page's band."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
 """The space within a box, the size of the QR code with the link to the disclosure, and roughly the margin's share of
 the code."""
@@ -262,8 +262,8 @@ class _Writer:
             add_jump(line, _LIMITS, f"{self.view.limits_line}{self.words['at_the_end']}", "Brief Link")
 
     def write_chapter(self, chapter: Chapter, *, last: bool, coded: bool = False) -> None:
-        """Write a part of the ending, without the lines that stand beside the disclosure's code (`coded`). A short part
-        is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
+        """Write a part of the ending. With `coded`, leave out the lines that stand beside the disclosure's QR code. A
+        short part is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)
@@ -274,7 +274,7 @@ class _Writer:
             said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
 
     def write_coded(self, chapter: Chapter, code: bytes) -> None:
-        """Write the lines of a part beside the code of the disclosure."""
+        """Write the lines of a part to the right of the QR code that leads to the disclosure."""
         self.gap()
         table = self.grid(1, 2, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
@@ -289,7 +289,7 @@ class _Writer:
             self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
 
     def add_code(self, place: Any, code: bytes) -> None:
-        """Add the code of the disclosure to a paragraph."""
+        """Add the picture of the disclosure's QR code to a paragraph."""
         place.paragraph_format.left_indent = -Emu(int(_QR * _QUIET))
         place.paragraph_format.space_before = Pt(2)
         place.paragraph_format.keep_with_next = True
@@ -471,7 +471,7 @@ class _Writer:
         return paragraph
 
     def draw_figures(self) -> None:
-        """Add the drawings of all figures. Without a house's template, they are as high as fills the pages."""
+        """Add the drawings of all figures. Without a house's template, their heights are chosen to fill the pages."""
         sizes = [_size_of(block) for _, block, _ in self.drawings]
         wide = [Emu(min(room, Pt(size[0] * _PIXEL))) for size, (_, _, room) in zip(sizes, self.drawings, strict=True)]
         drawn = [

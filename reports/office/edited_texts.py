@@ -23,8 +23,8 @@ _MOST_PAIRS, _MOST_COMPARED = 4_000, 200
 
 @dataclass(frozen=True)
 class EditedNumber:
-    """A number that a file no longer shows as it was made. `id` is its id in the ledger, or "" for a value in a chart
-    or a sheet. `found` is the text that is now in its place, or ""."""
+    """A number that was changed since the file was made. `id` is its id in the ledger, or "" for a value in a chart or
+    a sheet. `recorded` is its original text. `found` is the text that is now in its place, or ""."""
 
     id: str
     place: str

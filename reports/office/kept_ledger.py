@@ -121,7 +121,7 @@ _ITEM = "6B1E2F70-52D4-4D5C-9C5B-0F6A3B7E9D21"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 20
 _MOST_KEPT = 32 << 20
-"""The most bytes that the numbers, and also the texts, may take."""
+"""The most bytes that the unpacked numbers may take. The same limit applies to the texts."""
 
 
 def kept_ledger(package: Package) -> KeptLedger | None:

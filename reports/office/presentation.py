@@ -50,7 +50,7 @@ from benchbrief.reports.view.arrange_elements import Slide, headline_of, single_
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
 _LIMITS_PT = 22.0
 _CODE, _PAD = 84.0, 14.0
-"""The size of the code that links to the disclosure, and the space around it and the texts in its box."""
+"""The size of the QR code that links to the disclosure, and the space around it and around the texts in its box."""
 
 
 def written(brief: HandOver) -> bytes:
@@ -200,8 +200,8 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         return max(_CODE * bool(code), height_of_all(said, inner, TEXT_PT)) + 2 * _PAD + AIR if said else 0.0
 
     def write_disclosed(self, said: Sequence[Paragraph], code: bytes, area: Area) -> None:
-        """Write a box about where the disclosure is and how to measure again. The code that links to the disclosure is
-        at its right."""
+        """Write a box about where the disclosure is and how to measure again. The QR code that links to the disclosure
+        is at its right."""
         area = area.below(AIR)
         if self.ink:
             self.add_ground(area)

@@ -15,7 +15,7 @@ from benchbrief.reports.brief_error import ReportError
 MOST_PARTS = 10_000
 MOST_OF_A_PART = 64 << 20
 MOST_OF_ALL = 256 << 20
-"""The most bytes that are unpacked from a part, and also from a whole file."""
+"""The most bytes that are unpacked from a single part, and from a whole file."""
 _DEEPEST = 200
 _CHUNK = 1 << 16
 _HINT = "verify the file as `bench report` wrote it"

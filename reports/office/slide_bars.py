@@ -37,7 +37,7 @@ class Bars:
         return self.slot / (len(self.series) + (len(self.series) - 1) * APART / 100 + self.gap / 100)
 
     def ends_in(self, place: int) -> list[tuple[float, float]]:
-        """Return for each bar in a slot its middle, and the end where its number is."""
+        """Return the position of each bar in a slot: its middle, and the end that has its number."""
         values = [(at, finite(series.values[place])) for at, series in enumerate(self.series)]
         return [
             (self.middle(place, at), self.plot.y(value) - self.rise(at, place))

@@ -340,8 +340,11 @@ def says_all(block: FigureView) -> bool:
 
 
 def texts_below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box. If PowerPoint draws a figure as a chart, its key is left out,
-    because the chart lacks what the key explains, unless that is pale bars, repeats or labels of points."""
+    """Return the texts below a figure, a table or a box.
+
+    If PowerPoint draws a figure as a chart, the figure's key is left out, since it explains nothing that such a chart
+    shows. It is kept only for pale bars, repeats, and labels of points.
+    """
     said: list[Paragraph] = []
     names: tuple[str, ...] = ("key", "heat", "compared")
     if isinstance(block, FigureView) and can_draw(block.native):

@@ -117,8 +117,7 @@ def add_charts(
     said: str = "",
 ) -> None:
     """Draw the panels in an area: one chart, or several with the same axes and one legend. With `names_axis`, a line
-    above them says what the values are, and an only category is not named if the figure's texts (`said`) name it.
-    """
+    above them says what the values are. A single category is not named if the figure's texts (`said`) name it."""
     charts, alone = tuple(map(_with_even_steps, charts)), len(charts) == 1
     area = area.below(_add_key(slide, charts, area, ink, names_axis=names_axis))
     if alone and is_flat_range(charts[0]):

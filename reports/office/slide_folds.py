@@ -23,10 +23,11 @@ from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.view.arrange_elements import Slide
 
 _LED, _SHARED = 0.55, 0.9
-"""The largest share of a slide that texts in large type may take if they lead to a figure: a single text, and several
-together."""
+"""The largest share of a slide for a text in large type that leads to a figure, and for several texts that share a
+slide."""
 _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
-"""The largest share of a slide that a text may take if it goes beside the method, without numbers and with some."""
+"""The largest share of a slide for a text that is placed beside the method: for one without numbers, and for one with
+numbers."""
 _BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
 """The largest shares of a slide that everything around a chart, and around several panels, may take, and the share to
 leave for a table's notes."""
@@ -133,9 +134,12 @@ def _defined(slide: Slide, area: Area, following: Slide | None) -> tuple[Slide, 
 
 
 def _below(slides: Sequence[Slide], area: Area) -> list[Slide]:
-    """Return slides with short texts below the table that follows them, or below the figure or the table before them:
-    first those with numbers, from the last one, which is the conclusion. Then do the same for short tables that follow
-    a figure."""
+    """Return slides with short texts moved below the table that follows them, or else below the figure or the table
+    before them.
+
+    Texts with numbers are moved first, beginning with the last one, which is the conclusion. At the end, short tables
+    that follow a figure are moved below it.
+    """
     found = dict(enumerate(slides))
     texts = [at for at, each in found.items() if not each.blocks]
     for at in sorted(texts, key=lambda at: (0, -at) if _has_numbers(found[at]) else (1, at)):

@@ -32,7 +32,7 @@ _HEAD_PT, _BODY_PT = 32.0, 18.0
 _WIDTH, _HEIGHT, _MARGIN = 960.0, 540.0, 44.0
 _TITLE_TOP, _TITLE_HEIGHT = 30.0, 72.0
 COVER = 254.0
-"""The height of the band on our first slide."""
+"""The height in points of the band on our first slide."""
 TITLES, CONTENTS = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE), (PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.BODY)
 Kind = Literal["text", "chart", "table", "picture", ""]
 """The main content of a slide, or "" if it has several kinds of content."""

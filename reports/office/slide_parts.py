@@ -33,8 +33,8 @@ _BESIDE_LATIN = re.compile(
 )
 _HYPHEN = re.compile(r"(?<=\d)-(?=\d)")
 _MARK_PT, _MARK_MORE = 18.0, 4.0
-"""The type size of a raised mark, which programs draw at two thirds of its size, and by how much it may exceed the size
-of the text before it."""
+"""The type size of a raised mark, which programs draw at two thirds of that size, and the most by which it may exceed
+the size of the text before it."""
 INSET = 7.2
 """The space between the edge of a house's placeholder and its text, which is PowerPoint's own."""
 _BETWEEN, _INDENT = 0.45, 1.3

@@ -27,12 +27,12 @@ _BRACKET, _BRACKET_PT = 22.0, 14.0
 _KEY_BRACKET, _FEET = 22.0, 5.0
 """The width of a bracket in a key, and the height of a bracket's feet."""
 _OVER_NUMBER, _OVER_BAR = 1.7, 3.0
-"""The space between a bar and a bracket's feet: with a number at the bar, a multiple of the number's type size, or else
-in points."""
+"""The space between a bar and the feet of a bracket over it: as a multiple of the number's type size if the bar has a
+number, and in points otherwise."""
 
 
 def room_over_bars(points: float, brackets: int, *, labelled: bool, arrows: bool) -> float:
-    """Return the space that the arrows and numbers at bars and the brackets over them need above the highest bar."""
+    """Return the space needed above the highest bar for the bars' arrows and numbers, and for brackets over them."""
     if not brackets:
         return points * LABEL * labelled + ARROW * arrows
     return ARROW * arrows + (points * _OVER_NUMBER if labelled else _OVER_BAR) + _FEET + _BRACKET * brackets

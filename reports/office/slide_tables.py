@@ -27,8 +27,7 @@ _TABLE_PT = (MOST_TABLE_PT, 17.0, 16.0, 15.0, 14.0, 13.0, LEAST_PT)
 
 
 def height_within(grid: Grid, area: Area) -> float:
-    """Return the height of a table that is as wide as the area and has its usual type size, or infinity if it does not
-    fit."""
+    """Return the height of a table in its usual type size and as wide as the area, or infinity if it is too wide."""
     points = TEXT_PT
     if sum(least_widths(grid, points, CELL_GAP)) > area.width:
         return math.inf

@@ -23,7 +23,8 @@ from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.arrange_elements import Slide
 
 _LEAST_REST = 2.0
-"""The least height of what follows a title that is a sentence, in multiples of its type."""
+"""The first sentence of a text becomes a title only if the rest of the text is higher than this, in multiples of the
+type size."""
 _CLAIM_PT, _CLAIM_LINES = 22.0, 2
 """The first sentence of a text becomes the title of its slide if it has at most this many lines in this type size."""
 _FIRST_SENTENCE = re.compile(
@@ -43,7 +44,7 @@ continues the one before it."""
 
 @dataclass
 class TopicWriter(BlockWriter):
-    """Writes slides of texts."""
+    """Writes slides that have only texts."""
 
     def topic_of(self, slide: Slide) -> Topic | None:
         """Return the topic of one of our slides, or None if the slide has anything but texts."""
@@ -83,8 +84,8 @@ class TopicWriter(BlockWriter):
         return topic.claim if topic and self.has_claim(topic) else slide.head
 
     def write_topics(self, topics: Sequence[Topic]) -> None:
-        """Write the method, the configuration and short texts below one another on as few of our slides as possible. On
-        a house's slides, and without room for that, each is on slides of its own."""
+        """Write the method, the configuration and short texts below one another on as few of our slides as possible. A
+        topic that does not fit, and every topic on a house's slides, gets slides of its own."""
         room = self.room_for(topics)
         for points, group in shared(topics, room) if self.masters.is_ours else [(0.0, [each]) for each in topics]:
             if points:
@@ -156,7 +157,7 @@ def first_sentence(texts: Sequence[TextView]) -> tuple[Markup, tuple[TextView, .
 
 
 def lead_of(texts: Sequence[TextView], width: float) -> tuple[tuple[TextView, ...], tuple[TextView, ...]]:
-    """Return the sentences of texts that fit above a figure, and then all of the texts if this leaves any out."""
+    """Return as many of the first sentences as fit above a figure. If some do not fit, also return all of the texts."""
     kept, rest = Markup(), tuple(texts)
     while rest:
         sentence, others = first_sentence(rest)

@@ -76,7 +76,7 @@ class Grid:
 
 
 def grid_of(table: TableView) -> Grid:
-    """Return the cells of a table."""
+    """Return a table as a grid. The name of a group of rows gets a row of its own, which it spans."""
     heads, columns = len(table.head), 1 + len(table.columns)
     cells = [GridCell(0, 0, runs_of(table.corner), rows=heads, bold=True), *_head(table.head)]
     row = heads

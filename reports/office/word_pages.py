@@ -25,12 +25,13 @@ _RESERVE, _GROWN = 0.985, 0.955
 """The share of a page's height to fill. It is below 1 because contents are only estimated, and lower still if figures
 grow."""
 _PAGE_COST, _BLANK_COST, _END_COST = 100, 20, 15
-"""The costs of one more page, of a blank page before the last one, and of a last page without contents. A change of the
-figures' heights by their whole costs 1."""
+"""The costs of one more page, of a blank page before the last one, and of a last page without contents. In comparison,
+doubling the heights of the figures costs 1."""
 _USUAL_PT, _LEADING, _NARROWER, _FACTORS, _CELL_GAP = 10.0, 0.97, 1.06, 10.0, 12.0
-"""The usual type size, for a style that sets none. Then the height of a line as a share of a line's height on a slide,
-and how much narrower than estimated text is that is not bold. A line height in a style is a factor if it is at most the
-fourth number, and otherwise a length. The last number is the space beside a cell's text."""
+"""The usual type size, for a style that sets none; the height of a line as a share of its height on a slide; the factor
+by which type that is not bold is narrower than estimated; the largest line height of a style that is a factor instead
+of a length; and the space beside a cell's text.
+"""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class _Contents:
 
     @cached_property
     def line(self) -> float:
-        """The height of a line in multiples of the type size: of a typeface for Japanese, or of another one."""
+        """The height of a line in multiples of the type size. It is larger if the document has Japanese text."""
         texts = (each.text or "" for each in self.document.element.body.iter(qn("w:t")))
         highest = max(map(line_height, texts), default=LINE_HEIGHT)
         return highest if highest > LINE_HEIGHT else LINE_HEIGHT * _LEADING
@@ -139,7 +140,8 @@ class _Contents:
                 above = 0.0
 
     def _of_paragraph(self, paragraph: Paragraph, width: float, above: float = 0.0) -> Piece:
-        """Return a paragraph, with its footnotes. The space `above` it, below another one, counts as its own."""
+        """Return a paragraph as a piece, with its footnotes. `above` is the space below the paragraph before it, and
+        reduces the paragraph's own space at the top."""
         look, own = _looks(paragraph.style), paragraph.paragraph_format
         sizes = [run.font.size.pt for run in paragraph.runs if run.font.size]
         points = max(sizes) if sizes and len(sizes) == len(paragraph.runs) else look["size"]
@@ -181,7 +183,8 @@ def _spaces(paragraph: Paragraph) -> tuple[float, float]:
 
 
 def _looks(style: Any) -> dict[str, float]:
-    """Return the look of a style, as far as it or the styles that it modifies say it."""
+    """Return the look of a style. What it does not set itself comes from the styles that it is based on, or is the
+    default."""
     found: dict[str, float] = {}
     while style is not None:
         layout, font = style.paragraph_format, style.font

@@ -104,7 +104,7 @@ def add_field(paragraph: Paragraph, code: str, shown: str, *, bold: bool = False
 
 
 def add_link(paragraph: Paragraph, address: str, text: str, style: str) -> None:
-    """Add a link to the web."""
+    """Add a text that links to a web address, in a character style."""
     place = paragraph.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
     link = OxmlElement("w:hyperlink")
     link.set(qn("r:id"), place)

@@ -24,17 +24,20 @@ its full height."""
 _LOW_SHARES = (0.65, 0.6, 0.55, 0.5)
 """Further shares for a brief of one page. The first few are also tried if the last page would be nearly empty."""
 _BLANK, _MOST_BLANK, _LAST = 0.25, 0.4, 0.58
-"""The shares of blank space that count as much and as too much, and the share of the last page below which it counts as
-short. The first is stricter than the promised third of a page, because the end of a page is estimated."""
+"""The share of a page that counts as much blank space, the share that counts as too much, and the share of the last
+page below which it counts as short. The first is stricter than the promised third of a page, because the end of a page
+is estimated.
+"""
 _SEEN = 0.1
 """The blank share above which a page looks unfinished."""
 _ALIKE = 1.4
 """The largest ratio between the heights of two figures on inner pages, because readers compare them."""
 _LITTLE = 0.45
-"""The last page may be at most this full for its content to be moved to the other pages by making the letters smaller.
-"""
+"""If the last page is filled less than this, smaller letters are tried, so that its content may move to the other
+pages."""
 _HALF = 0.5
-"""The last page may be at most this full for its whole section to be moved onto it, if possible."""
+"""If the last page is filled less than this and begins within a section, the whole section is moved onto it, if
+possible."""
 _SPARE = 6.0
 """The least number of pixels to leave blank at a page's foot."""
 _RESERVE = 0.01
@@ -42,11 +45,11 @@ _RESERVE = 0.01
 _ROOMY = 0.3
 """The blank share of the last page above which the end of the brief is set in larger letters."""
 _LIMIT = 10.0
-"""The height in pixels that a further limit takes at least, in one of two columns."""
+"""The least height in pixels that a further limit adds, given that limits are in two columns."""
 _WORTH = 0.12
 """The smallest gain worth a second layout, which takes as long as the first."""
 CLOSEST = 2
-"""The level of the closest setting of texts."""
+"""The value of `close_set` for the smallest letters and the least space between them."""
 _ORPHANS = 3
 """The fewest lines of a paragraph before and after a page break, as in the style sheet."""
 _FIGURE = re.compile(r"figure-\d+")
@@ -278,15 +281,15 @@ class _Galley:
         self.last_section = [atom.section for atom in self.atoms if atom.section.startswith("section-")][-1:]
 
     def laid_out(self, arrangement: Arrangement) -> _Pages:
-        """Return the pages as they are laid out now, which was done with this arrangement."""
+        """Return the pages of this layout, which was made with the arrangement."""
         pages = [[atom for atom in self.atoms if atom.page == page] for page in range(len(self.tops))]
         ends = [page[-1].top + page[-1].height if page else top for page, top in zip(pages, self.tops, strict=True)]
         blanks = [1 - (end - top) / height for end, top, height in zip(ends, self.tops, self.heights, strict=True)]
         return _Pages(pages, blanks, arrangement)
 
     def endings(self, pages: _Pages, further: int) -> Iterator[Arrangement]:
-        """Yield the pages' arrangement, after those with more on the last page if there seems to be room for it, or if
-        there may be room in smaller letters."""
+        """Yield arrangements that may fill the last page better, and at last the pages' own arrangement. If there is
+        much room, the ending has larger letters or all limits, which may need smaller letters."""
         blank, usual = pages.blanks[-1], pages.arrangement
         is_end = any(atom.section == "method" for atom in pages.atoms[-1]) and not self.has_slides
         if is_end and blank > _ROOMY and len(pages.atoms) > 1:

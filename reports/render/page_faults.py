@@ -10,7 +10,8 @@ SMALLEST = 6.5
 _MOST = 3
 _SHOWN = 40
 _EDGE = 2.0
-"""How many pixels a text may extend beyond the edge. It may only be the space after its last letter."""
+"""How many pixels a text may extend beyond the edge without a warning. This may be only the space after its last
+letter."""
 
 
 def find_faults(document: Any, house: str) -> Iterator[str]:

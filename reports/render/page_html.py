@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = tuple(TEMPLATE_SPECS.own)
 _TRACES = re.compile(r' data-(?:cells|expression)="[^"]*"')
-"""Matches where a number comes from, as programs read it in a page for screens. It may be most of the page, and other
-media would parse it for nothing, a PDF at each layout."""
+"""Matches the attributes that tell programs where a number comes from. They are kept only in pages for screens, because
+they may be most of the page, and a PDF would parse them in each layout."""
 DISCLOSURE = "disclosure-report"
 """The CSS class of a disclosure's page."""
 Medium = Literal["screen", "paper", "markdown"]

@@ -379,7 +379,7 @@ class _Brief:
         return markdown.encode()
 
     def write(self, suffix: str, documents: _Documents) -> Iterator[Path]:
-        """Write the brief and its disclosure."""
+        """Write the brief and, if it is separate, the disclosure. Yields the paths."""
         yield _write(self.out_dir / f"{self.stem}{suffix}", documents.brief)
         if documents.disclosure is not None:
             yield _write(self.out_dir / f"{self.twin}{suffix}", documents.disclosure)

@@ -44,7 +44,7 @@ _GAP = "\N{NO-BREAK SPACE}"
 """
 
 _SUP = re.compile(rf'<sup(?: class="beside")?>{_GAP}?((?:<a href="#note-[0-9]+"[^>]*>[a-z]+</a>,?)+)</sup>')
-"""The marks of footnotes, as links."""
+"""Matches the marks of footnotes, which are links."""
 _CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
 """Matches a cell's name, which has no blanks and ends with a repeat."""
 

@@ -279,7 +279,7 @@ def in_column(value: float, decimals: int) -> str:
 
 
 def automatic(value: float) -> str:
-    """Write a single number with automatic digits."""
+    """Write a single number with the decimals that `decimals_for` gives it."""
     return fixed(value, decimals_for([value]))
 
 

@@ -113,7 +113,7 @@ def headline_of(blocks: Sequence[Block]) -> tuple[HeadlineView | None, tuple[Blo
 
 def headline_size(numbers: Sequence[HeadlineNumberView]) -> tuple[float, bool, bool]:
     """Return the type size in points of a headline's numbers, whether their sentences have room beside them, and
-    whether the longest number, which may be words, takes more than one line."""
+    whether the longest number takes more than one line. (A number may also be words.)"""
     width = _PAGE_WIDTH / len(numbers) - _HEADLINE_GAP
     widest = max(text_width(number.value.striptags(), 1.0) for number in numbers) * _BOLD
     low, high = _HEADLINE
@@ -200,8 +200,8 @@ def _narrow(callout: CalloutView) -> bool:
 
 
 def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Mark the short texts that introduce the next element, so that no page ends with such a text. The notes of a text
-    right before a figure or table stand below that."""
+    """Mark the short texts that introduce the next element, so that no page ends with such a text. If a text is right
+    before a figure or a table, its notes are printed below that."""
     found: list[Block] = []
     shown, left = False, 0.0
     for one in reversed(blocks):
@@ -224,8 +224,9 @@ def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
 @dataclass(frozen=True)
 class Slide:
     """A slide. `head` is its claim, and `topic` is its section. `texts` are above the blocks, and `after` is below
-    them. `topics` are text-only slides that were merged into this one. What is `noted` is only in a presentation's
-    notes."""
+    them. `topics` are text-only slides that were merged into this one. `noted` are blocks that only the notes of a
+    presentation have.
+    """
 
     topic: str
     head: Markup
@@ -418,8 +419,8 @@ def _said(texts: Sequence[Slide]) -> list[Slide]:
 
 
 def _with_text_above_facts(slides: Sequence[Slide]) -> tuple[Slide, ...]:
-    """If the last slide is a table of few facts, return the slides with the table moved below the text before it. This
-    needs a short text that leaves no other text alone."""
+    """If the last slide is a table of few facts, return the slides with that table moved below the text before it. The
+    text must be short, and its slide must not be left with a single other text."""
     match slides:
         case [*others, said, last] if not said.blocks and holds_facts_alone(last) and _few_of(last):
             *rest, text = said.topics or (said,)

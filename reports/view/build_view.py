@@ -804,8 +804,8 @@ class _Builder:
             yield self.words["left_out_why" if why else "left_out"].format(names=listed, why=why)
 
     def published(self, element: p.PublishedElement | None = None) -> Iterable[TableView]:
-        """Yield a table of the metrics that the source of imported results states. The brief may have a table of its
-        own for it."""
+        """Yield the table of the metrics that the source of imported results states, if it states any. `element` is the
+        place that the report gives to this table, or None."""
         title = element.title if element else ""
         room = room_of(self.slides and (bool(title) or self.report.disclosure == "in_brief"), boxed=False)
         number = self.tables + 1

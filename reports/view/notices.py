@@ -75,7 +75,9 @@ def every_limit(found: Iterable[Notice]) -> tuple[Limit, ...]:
 
 def told_in_brief(found: Sequence[Notice], *, cap: bool = True) -> tuple[Limit, ...]:
     """Return the limits that a brief lists: first those that a person wrote or that are grave, and then others. With
-    `cap`, these are up to four in all. The disclosure has the rest, unless it is only one, which is listed, too."""
+    `cap`, these are up to `MOST_LIMITS`, or more if more of the first kind exist. The disclosure has the rest. If only
+    one limit remained, it is listed, too.
+    """
     first = [each for each in found if each.is_stated or each.is_grave or each.severity == "error"]
     limits = (*every_limit(first), *every_limit(each for each in found if each not in first))
     kept = max(MOST_LIMITS, len(every_limit(first)))

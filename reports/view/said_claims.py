@@ -42,7 +42,7 @@ _Part = str | p.Value | p.Said
 _Titled = p.SectionElement | p.CalloutElement | p.TableElement | p.FactsElement | p.PublishedElement | p.FigureElement
 _GLUED = re.compile(r"\A(?:[\s\u00a0]?(?:%|％|倍)(?:以上|以下)?|[xX×](?![A-Za-z])|[\s\u00a0]times\b)")
 LEAST_OVERSTATED = 0.01
-"""The smallest share of a highest value that is worth mentioning as chance."""
+"""The smallest share of a highest value that a brief mentions as being due to chance."""
 _LONGEST_START = 12
 """The most characters before a number (such as `Up to`) that are set in large type with it."""
 _JOINED = re.compile(r"(?:[,;，；、]\s*(?:and|or)?|\s(?:and|or)|[、，]?(?:と|および|また))\s*\Z")
@@ -549,8 +549,8 @@ def _why_open(verdict: ClaimVerdict) -> str:
 
 
 def _is_telling(verdict: ClaimVerdict) -> bool:
-    """Return whether an interval contains only possible values: a ratio is above 0, and nothing can lose more than all
-    of it."""
+    """Return whether an interval contains only possible values. A ratio, for example, must be above 0, so a loss must
+    be below 100 %."""
     same, low = verdict.claim.no_difference, verdict.low
     if same is None or low is None:
         return False
@@ -573,7 +573,7 @@ def _is_alike(one: ClaimVerdict, other: ClaimVerdict) -> bool:
 
 
 def _told_overstatement(verdict: ClaimVerdict) -> str:
-    """Return as text how much of a highest value is chance, or "" if that is too little to print."""
+    """Return, as text, the share of a highest value that is due to chance. Return "" if it is too small to print."""
     share = min(verdict.overstated or 0.0, 1.0)
     return percent(share, decimals=0 if share >= 0.0995 else 1) if share >= LEAST_OVERSTATED else ""
 

@@ -288,7 +288,7 @@ class ExpectVerdict:
 
     @property
     def judged_detail(self) -> str:
-        """Return the detail, with the verdict in front."""
+        """Return the detail. If the repeats do not decide the verdict, the text begins with words that say so."""
         return f"{self.judged}{self._why(_SAID[self.holds])}" if self.decided is False else self.detail
 
     @property

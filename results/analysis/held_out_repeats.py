@@ -78,9 +78,11 @@ def same_claim(claim: Claim, began: HeldOutBegan) -> bool:
 
 
 def held_out_repeats(run_dir: Path, plan: Plan, *, afresh: bool = False) -> dict[str, HeldOutRepeats]:
-    """Return the held-out repeats of each claim that asks for them, by the claim's name. They are read from the tables
-    beside the measurements, if these are unchanged, or else from the measurements, as they always are `afresh`. Repeats
-    in a run that can't be read count as failed. Raises RunnerError if the run's own journal can't be read.
+    """Return the held-out repeats of each claim that asks for them, by the claim's name.
+
+    They are read from the tables beside the measurements. If these have changed, or if `afresh` is set, they are
+    computed from the measurements themselves. Repeats in a run that can't be read count as failed. Raises RunnerError
+    if the run's own journal can't be read.
     """
     measured = claims_held_out(plan.claims)
     found = _repeats_of(run_dir, {claim.name: claim for claim in measured.values()}.values(), afresh=afresh)
@@ -120,7 +122,8 @@ def _value(claim: Claim, values: Sequence[float], whole: float | None) -> float 
 
 
 def at_place(query: Query, place: Place, read: Read) -> Iterator[float]:
-    """Yield the values of a query at a place."""
+    """Yield the known values of a query at a place. Dimensions that only the query or only the place has may have any
+    key."""
     for row, value in read(query):
         keys = dict(zip(query.dims, row, strict=True))
         if value is not None and math.isfinite(value) and all(keys.get(dim, key) == key for dim, key in place.items()):

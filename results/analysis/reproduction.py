@@ -211,8 +211,8 @@ def _of_number(
 
 
 def _within(one: StatedNumber, share: float) -> tuple[float, float]:
-    """Return the range of the ratio's logarithm that counts as reproduced. It extends by a share of 1 in both
-    directions, and without limit on the better side of a promised bound."""
+    """Return the range of the ratio's logarithm that counts as reproduced. The ratio may differ from 1 by `share` in
+    both directions, and without limit on the better side of a promised bound."""
     lowest = -math.inf if one.bound == "high" else math.log1p(-share)
     return lowest, math.inf if one.bound == "low" else math.log1p(share)
 

@@ -91,7 +91,7 @@ def _parse(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Mea
 
 
 def _imported(evidence: Evidence, verdict: CellVerdict, job: j.JobCollected) -> Measurement:
-    """Read the files of a tool that ran elsewhere."""
+    """Read the kept files of a cell that a tool measured elsewhere. Raises ResultsError."""
     directory = evidence.run_dir / job.directory
     manifest = read_manifest(directory, evidence.made_by)
     files = {name: directory / name for name in manifest.names}

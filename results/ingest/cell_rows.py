@@ -36,8 +36,8 @@ from benchbrief.runners.hosts.host_clocks import Offset
 from benchbrief.runners.journal.run_folder import cell_directory
 
 _SAME = 1.1
-"""The readings around all jobs may stand for the window. No remark is needed if the jobs together last at most this
-many times as long as the window."""
+"""If the jobs together last at most this many times as long as the window, the counters before and after them stand for
+the window without a remark."""
 _NEAR = 0.1
 """The counters at an end of the window are certain if a reading is at most this share of the window away from that end.
 """

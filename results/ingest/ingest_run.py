@@ -271,7 +271,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
 
 
 def by_point(verdicts: Iterable[CellVerdict]) -> dict[tuple[object, ...], list[CellVerdict]]:
-    """Return the verdicts grouped by point."""
+    """Return the verdicts grouped by point, so that all repeats of a point are together."""
     points: dict[tuple[object, ...], list[CellVerdict]] = {}
     for verdict in verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)

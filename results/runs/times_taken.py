@@ -183,7 +183,7 @@ _RUNS = 20
 """How many of a folder's last runs to read."""
 _UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
-"""How a database restores its data set, by its `reset`, for the values whose name is different."""
+"""The name that a plan's steps have for a database's `reset`, if the two names differ."""
 
 
 def timed_plan(plan: Plan, run_dir: Path) -> Plan:
@@ -258,8 +258,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the machine that the plan calls the controller is this one. It may be another machine, since a
-    run's folder can be copied."""
+    """Return whether those of the `hosts` that were the run's controller are this machine. They may be another one,
+    since a run's folder can be copied."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():

@@ -88,7 +88,10 @@ def explain_marks(found: Iterable[Doubt]) -> str:
 
 
 def of_search(kind: str | None, *, by_generator: bool, sure: bool) -> Doubt:
-    """Return the doubt about a searched rate."""
+    """Return the doubt about a rate that a search found. The rate is only a lower bound if the highest candidate kept
+    the promise (then `kind` is at_least), or if the load generator could not offer the next one (`by_generator`).
+    `sure` is whether the search decided with its confidence.
+    """
     return Doubt("at_least" if is_lower_bound(kind, by_generator=by_generator) else "", sure)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PointKey = str | float | None
-"""A value of a dimension."""
+"""A key of a dimension: a name or a number, or None if a point has none."""
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,13 @@ class SizeRow(NamedTuple):
 
 class SteadyRow(NamedTuple):
     """The end of a measurement that lasts until the load is steady. `steady` is whether the load became steady, within
-    a share of the mean (`within`). If it did not, the time ran out. It lasted for `lasted_s` seconds, with a minimum of
-    `from_s` and a maximum of `most_s`.
+    a share of the mean (`within`). If it did not, the time ran out. The measurement lasted `lasted_s` seconds. Its
+    minimum was `from_s`, and its maximum was `most_s`.
 
-    `cut_s` is the transient at its beginning, which is left out of all numbers. It is NULL if the transient reaches
-    into the second half; then nothing is left out. Half widths belong to the 95 % intervals of the means, as shares of
-    the mean. Correlations are between consecutive batches. Both are NULL if there is no mean, and for latency in a
-    closed loop.
+    `cut_s` is the length of the transient at the beginning of the measurement, which is left out of all numbers. It is
+    NULL if the transient reaches into the second half; then nothing is left out. Half widths belong to the 95 %
+    intervals of the means, as shares of the mean. Correlations are between consecutive batches. Both are NULL if there
+    is no mean, and for latency in a closed loop.
     """
 
     run_id: str
@@ -113,10 +113,10 @@ class PromiseRow(NamedTuple):
     `within` and `confidence` are shares. `kind` is found, at_least, none or undecided. `sustained` is the rate in ops/s
     that counts; if it is NULL, `reason` says why. `found` is the rate that the search found, even if held-out runs
     broke the promise there. `above` is the next candidate, which broke the promise or, with `by_generator`, which the
-    load generator could not offer. `sure` is whether the edge was decided with that confidence, and not by the majority
-    of all repeats. No run broke the promise up to the rate `kept_to`, and no run kept it from the rate `broken_from` on
-    (each is NULL if there is no such rate); between the two, runs disagree. Of the `held_out` runs, `held_met` kept the
-    promise.
+    load generator could not offer. `sure` is whether the search decided between these two rates with that confidence,
+    and not by the majority of all repeats. No run broke the promise up to the rate `kept_to`, and no run kept it from
+    the rate `broken_from` on (each is NULL if there is no such rate); between the two, runs disagree. Of the `held_out`
+    runs, `held_met` kept the promise.
     """
 
     run_id: str
