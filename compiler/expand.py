@@ -546,8 +546,8 @@ class _Block:
 def _load_s(load: ReadWorkload, database: Database, hosts: int, tool: ToolSpec) -> float:
     """Estimate the seconds that a tool takes to load the data from a number of hosts.
 
-    The workload's own number of load threads is ignored for a measured load, which uses its cell's threads, and if
-    `hosts` is 0.
+    A measured load uses its cell's threads, so the number of load threads that the workload sets does not count.
+    Neither does it count if `hosts` is 0.
     """
     threads, settings = load.family.load_threads, load.workload.properties
     if threads and (load.of or not hosts):

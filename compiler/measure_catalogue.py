@@ -16,7 +16,8 @@ from benchbrief.model.units import parse_unit
 
 ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
 SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
-"""Dimensions whose keys are known only from samples. If a key of these is missing, no result is missing."""
+"""Dimensions whose keys are known only from samples. None of their keys is planned, so a reduction over them skips gaps
+instead of having no result."""
 
 NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
 """Dimensions whose keys are words, in the order of look-up for a bare word."""

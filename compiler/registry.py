@@ -173,7 +173,7 @@ class Registry(Generic[Spec_co]):
     spec: type[Spec_co]
     plural: str
     spare: str = ""
-    """The package whose extension is used if no other package is installed."""
+    """The package of the extension that is there even if no other one is installed, or "" if there is none."""
 
     @property
     def package(self) -> str:
@@ -248,7 +248,8 @@ class Registry(Generic[Spec_co]):
         return tuple(dict.fromkeys((*self.own, *(offer.name for offer in self.offered()))))
 
     def load(self, offer: Offer) -> Spec_co | RefusedExtension:
-        """Import an offered spec and check it."""
+        """Import an offered spec. Return a RefusedExtension if the spec can't be used, or if benchbrief has an
+        extension of that name."""
         if offer.name in self.own:
             why = f"benchbrief has a {self.kind} of that name, which is used in its place"
             hint = f"uninstall {offer.package}, or ask its authors for another name"

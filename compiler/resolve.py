@@ -512,8 +512,8 @@ def _quick(database: DatabaseSpec) -> str:
 class Model:
     """A checked spec. It can be planned unless the findings include an error.
 
-    `whole` means that no experiment was lost to a mistake. If a part of a metric is missing then, it is missing in the
-    spec, too.
+    If `whole`, no experiment was dropped because of a mistake, so anything that a metric does not find is missing in
+    the spec itself.
     """
 
     hosts: Mapping[str, plan.Host]

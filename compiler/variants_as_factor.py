@@ -44,7 +44,7 @@ class _Setup:
         return setting if len(self.settings) == 1 else f"{_BUNDLE}.{setting}"
 
     def declared(self) -> str:
-        """Return the factor's declaration."""
+        """Return the factor's declaration as text for a spec."""
         levels = []
         for name, variant in self.variants.items():
             label = f" {variant.label.span.text}" if variant.label else ""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 else:
 
     class compile_late:  # noqa: N801
-        """A pattern that behaves as Python's own, and keeps each of its methods from the first call on."""
+        """A pattern that behaves like Python's own. It is compiled when one of its methods is first used."""
 
         def __init__(self, pattern, flags=0):
             self._said = pattern, flags

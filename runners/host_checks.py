@@ -60,9 +60,9 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
 
 _FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)
 _KERNEL, _EMPTY = "kernel", "empty"
-"""The words that the script prints for a place in /proc or /sys, and for a directory of ours without a data set.
+"""What the script prints for a place in /proc or /sys, and for a directory of ours that has no data set.
 
-Such a directory is left by a run that had no room for its load.
+A run that had no room for its load leaves such a directory.
 """
 _WORTH_A_WORD = 1 << 20
 """The size in bytes from which a directory's contents are mentioned besides the free bytes."""
@@ -135,7 +135,8 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
-    """Yield the host's jobs and claims that belong to no living run, and the claims of living runs."""
+    """Yield the jobs and claims on the host that no living run owns, and any claim of a living run or of another
+    user."""
     try:
         listed = list_leftovers(hosts[host_id], foreign=True)
         found = strays_among(hosts[host_id], listed)

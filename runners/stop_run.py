@@ -40,7 +40,8 @@ from benchbrief.runners.transports.transport_base import JobTransport
 from benchbrief.runners.world.world_choice import world_of
 
 QUIET_S = 150
-"""The longest silence of a live controller towards a host, in seconds, even after it has lost another host."""
+"""A live controller is never silent towards a host for longer than this, in seconds, even after it has lost another
+host."""
 
 
 def refuse_driven_here(owner: str, run_dir: Path) -> None:

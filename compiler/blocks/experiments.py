@@ -54,7 +54,7 @@ from benchbrief.model.tool_spec import ToolSpec
 from benchbrief.model.value_shapes import Number, Text
 
 _CLOSE = 1.1
-"""The largest allowed difference, as a share, between a workload's records and the size that its database declares."""
+"""A workload's records may be at most this many times larger or smaller than the size that its database declares."""
 _TIME = Number("s", "5 min", minimum=5.0)
 _TIMEOUT = Number("s", "30 s", above=True)
 _TIMEOUT_S, _WINDOW_S, _STEADY_S, _SHARE = 30.0, 30.0, 5.0, 0.1
@@ -340,8 +340,8 @@ class PartChecks:
     def service_only(
         self, tool: ToolSpec, ramps: Ramps, engine: EngineSpec
     ) -> tuple[Span, str, tuple[str, ...]] | None:
-        """If a load is offered and its tool hides how long operations wait, return the load's place, the tool, and the
-        tools that show this time. Return None for other loads."""
+        """If a load is offered and its tool's latencies leave out how long operations wait, return the load's place,
+        the tool, and the engine's tools that include the wait. Return None for other loads."""
         if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
             return None
         span, others = self.values.span("target"), tools_from_due(engine)
@@ -352,8 +352,8 @@ class PartChecks:
     def unmerged(
         self, tool: ToolSpec, engine: EngineSpec, client: plan.Client | None, repeats: int
     ) -> tuple[Span, str, str] | None:
-        """If the tool's percentiles can't be merged over repeats, return the place of the repeats, the tool and the
-        remedy.
+        """If the tool's percentiles can't be merged over repeats, return the place of the repeats, the tool, and advice
+        on what to do instead.
 
         Percentiles that can't be merged over several hosts are reported elsewhere.
         """
@@ -400,8 +400,8 @@ class PartChecks:
         return tuple(load if load.counted or not load.family.record else with_records(load, size) for load in loads)
 
     def check_blocks(self, loads: tuple[ReadWorkload, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
-        """Report blocks of a workload that are larger than the database. If each thread has a part of its own, the
-        database must hold one block for every thread."""
+        """Report workloads that read or write blocks larger than the database. If each thread has a part of its own,
+        the database must hold one block for every thread."""
         ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
         most = int(max(ramp.points, default=1)) if ramp else 1
         for load in loads:

@@ -30,7 +30,7 @@ RESERVED: Mapping[str, str] = {
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations or the factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})
-"""Attributes of databases and workloads that are the same at every level."""
+"""Attributes of databases and workloads that can't use a factor, because they must be the same at every level."""
 _TIME = parse_unit("s").dimension
 
 

@@ -28,7 +28,7 @@ _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
 _TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 _ANY_S = 60.0
-"""The time that replaces a mistaken one, so that the compiler can go on and find mistakes in a report."""
+"""The measured time to assume after a mistake, so that reports can still be checked."""
 
 
 @dataclass(frozen=True)

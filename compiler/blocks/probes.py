@@ -27,7 +27,7 @@ from benchbrief.model.value_shapes import Text
 
 _EVERY = PROBE.keys["every"].shape
 _SOME_S = 1.0
-"""The interval that replaces a wrong one, so that the probe's measures are still known."""
+"""The interval to assume after a mistake, so that the probe's measures are still known."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float
     """Warn of probes that read at most once in the measured time.
 
     The mean of a counter then also covers time before and after the measurement, since it comes from the nearest
-    readings outside. A gauge is known only at the moment of its reading. The warning also covers load generators whose
-    whole seconds may leave out enough of the measured time for a brief to mention it.
+    readings outside. A gauge is known only at the moment of its reading. If the load generator itself samples, warn
+    when its interval is so long that the samples may miss a share of the measured time that a brief would mention.
     """
     slowest = {probe.name: probe for probes in placed.probes.values() for probe in probes}
     for kind, probe in slowest.items():

@@ -34,7 +34,8 @@ from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
-"""By default, at most this many repeats decide on a rate, and this many confirm the rate that was found."""
+"""How many repeats may decide on a rate, and how many confirm the rate that was found, unless the spec says otherwise.
+"""
 MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"
@@ -298,12 +299,12 @@ def read_adaptive(
 
 
 def lowest(shape: Number) -> Number:
-    """Return the shape of a ramp's first number, with an example smaller than the end of any ramp."""
+    """Return the shape of a ramp's first number. The example in it is 1, which is below the end of any ramp."""
     return replace(shape, example=f"1 {shape.unit}" if not shape.plain else "1")
 
 
 def _mended(call: ast.Call) -> str | None:
-    """Return the corrected call if both ends are given, or None for other calls."""
+    """Return the corrected call, or None if the call does not give both ends."""
     values = [argument.value for argument in call.arguments if argument.key is None]
     if len(values) == 2:
         first, last = (value.span.text for value in values)

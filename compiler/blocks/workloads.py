@@ -70,8 +70,8 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The description of a load. The first label above is for a load that is the spec's only workload, and the second is
-for one of several loads."""
+"""The description of a measured load. Of the two labels above, the first is for a load that is the spec's only one, and
+the second is for one of several."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
 
 
 def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
-    """Report an unknown base. Return the base that it most likely means, if there is one, so that no further mistakes
-    seem to follow."""
+    """Report an unknown base. Return the base that it most likely means, so that the mistake does not cause further
+    reports, or None if there is none."""
     reader.report(problem)
     tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
     found = own_families().get(tool)

@@ -180,11 +180,11 @@ BEYOND = _behind(
     "以上|超(?!え)|を(?:優に|大きく|大幅に)?(?:超え(?!な|ず|ません|ること)|上回(?!ら|りません|ること))",
     f"{_UNIT}?",
 )
-"""Words for a number that was rounded down, as they are usually meant. Like `MORE_THAN`, they may also promise a lowest
-value."""
+"""Words that usually mean that the number before them was rounded down. Like `MORE_THAN`, they may also promise a
+lowest value."""
 LESS_THAN = _before(rf"{_NOT}(?:{_LESS_THAN}|within)", "<")
 WITHIN = _behind("(?!)", "以下|未満|以内|を(?:下回|切)る(?!こと)", f"{_UNIT}?")
-"""Words for a number that was rounded up, as they are usually meant. Like `LESS_THAN`, they may also promise a highest
+"""Words that usually mean that the number before them was rounded up. Like `LESS_THAN`, they may also promise a highest
 value."""
 
 # --- averages and whole ranges ---

@@ -328,8 +328,8 @@ def points_by_repeat(
 
 
 def _points_of(typer: Typer, side: ast.Expr) -> ast.Call | None:
-    """If the side is an extreme over different points, return it, because each of its values can be measured again.
-    Otherwise, return None."""
+    """Return one side of a comparison if it is an extreme over different points, so that each point can be measured
+    again. Return None for other sides."""
     found = _extreme(typer, side)
     if found is None or found.when is not None or len(found.arguments) != 1:
         return None
@@ -347,7 +347,8 @@ def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
 
 
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
-    """Return the part of an expression that is the highest or lowest value of a comparison, or "" if there is none."""
+    """Return the text of the first part of an expression that is a highest or lowest value of a comparison, or "" if
+    there is none."""
     nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
     return next(map(text_of, nested), "")
 
@@ -494,7 +495,7 @@ def _other_bases_around(
 
 
 def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
-    """Return a text with its names, and an ellipsis for everything else that is computed."""
+    """Return a text in which each name is replaced by its label, and anything else that is computed by an ellipsis."""
     said = []
     for part in parts:
         subject = None if isinstance(part, str) else subject_of(typer, part.expr)
@@ -743,8 +744,8 @@ def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:
-    """If a base includes a point of a ramp, return its name, to be worded in the report's language. Return "" for other
-    bases."""
+    """Return a name for a base that includes a point of a ramp, to be put into words in the report's language. Return
+    "" for other bases."""
     points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
     names = tuple(each.label for each in base if (each.dim, each.key) not in points)
     return plan.Wording(form="at", of=names, points=points) if points else ""
@@ -771,7 +772,8 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
 
 
 def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan.Query | None:
-    """Return another reduction of the values that an extreme reduces: the other end of their range, or the median."""
+    """Return a query that reduces the same values as the extreme with another function: the one for the other end of
+    their range, or the median."""
     other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
     if typed is None:

@@ -197,8 +197,8 @@ def _plan_series(
 
 
 def _estimated(typer: Typer, one: PlannedSeries, keys: Mapping[Dimension, tuple[DimKey, ...]]) -> bool | DimKey | None:
-    """Return whether all values of a series are estimates, or the key of the only colour that is, or None after a
-    mistake."""
+    """Return True if all values of a series are estimates, and False if none is. If only one colour has estimates,
+    return its key. Return None after a mistake."""
     if one.estimated is None or one.estimated.value is one.estimated.word:
         return one.estimated is not None
     named = [str(key) for key in keys.get(one.color_dim, ())] if one.color_dim else []
@@ -374,7 +374,7 @@ def _has_free_axes(typer: Typer, body: Body) -> bool:
 
 
 def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[PlannedSeries]) -> bool:
-    """Return whether the values have the panels' dimension."""
+    """Return whether any series has the panels' dimension, and report the panels if none has."""
     if panel is None:
         return True
     if not any(panel.text in one.typed.term.dims for one in drawn):

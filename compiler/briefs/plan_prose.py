@@ -258,8 +258,11 @@ def plain_parts(parts: Sequence[str | ast.Hole]) -> str:
 
 
 def heading(typer: Typer, string: ast.String | None, place: FixedKeys) -> tuple[str, plan.Prose | None]:
-    """Return a text of the brief's head with an ellipsis for each computed number and, if there are such numbers, the
-    text with its numbers. If there is no text or a mistake in it, the first result is empty."""
+    """Return a text of the brief's head in two forms: as plain text with an ellipsis for each computed number, and with
+    its numbers, or None if it has none.
+
+    If there is no text or a mistake in it, the first form is empty.
+    """
     found = prose(typer, string, place, markdown=False) if string else None
     parts = found.parts if found else ()
     text = "".join(part if isinstance(part, str) else _sentence_of(typer, part) for part in parts)

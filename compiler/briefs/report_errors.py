@@ -32,7 +32,7 @@ class NoColour(CompileProblem):
     key: str
     found: str
     words: tuple[str, ...] = ()
-    """Words that may mean a colour."""
+    """Words that are allowed in place of a colour."""
 
     @property
     def known(self) -> str:

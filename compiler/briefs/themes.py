@@ -98,7 +98,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "facts": ("block", "next", "loop"),
     "disclosure": ("block", "next", "loop"),
 }
-"""More names that some parts can use."""
+"""The additional names that a part can use, for each part that has some."""
 FILTERS = ("ticked", "marks", "lettered", "footed", "traced", "abridged", "unparted", "pictured")
 """Filters that a part can use in addition to Jinja's own."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
@@ -331,7 +331,7 @@ def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
 
 
 def _look_into(typer: Typer, string: ast.String, written: str, content: bytes) -> None:
-    """Report the mistakes in a part."""
+    """Report a part that is not a valid template, and each unknown name in it."""
     if not _is_text(content):
         typer.report(wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8"))
         return

@@ -207,7 +207,8 @@ def _gains(before: Sequence[BudgetFit], after: Sequence[BudgetFit]) -> str:
 
 
 class _Change(NamedTuple):
-    """A possible change, and the matrices after it."""
+    """A possible change of the spec: its text, the block that it changes (`of`), the reason, and the matrices
+    after it."""
 
     change: str
     of: str

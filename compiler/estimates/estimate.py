@@ -512,8 +512,8 @@ def shares_points(plan: Plan, experiment: str) -> bool:
 
 
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
-    """Return a phrase for the hosts and equipment that all cells hold, or that the first two cells hold if all have
-    none in common."""
+    """Return a phrase for each host and piece of equipment that all cells share. If there is none, return those that
+    the first two cells share."""
     cells = list(cells)
     if len(cells) < 2:
         return ()

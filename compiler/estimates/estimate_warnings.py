@@ -128,7 +128,8 @@ class SharedPlace:
 
 
 class PlannedUse(NamedTuple):
-    """A planned cell's use of a data set."""
+    """What warnings need to know about a planned cell's data set: how the cell changes it, and how many seconds its
+    load takes."""
 
     id: str
     hardware: str

@@ -33,7 +33,8 @@ _NOT_USES: Mapping[type, frozenset[str]] = {
     ast.By: frozenset({"dimensions"}),
     ast.Option: frozenset({"word"}),
 }
-"""Fields whose names are calls or selections instead of references to a declaration."""
+"""By kind of node, the fields that do not refer to a declaration: names that are declared there, and names of
+functions, fields, dimensions and options."""
 
 
 def names_in(node: object) -> Iterator[ast.Name]:
@@ -310,7 +311,8 @@ def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
 def _parent(
     kind: str, line: dict[str, Entry], entries: Mapping[str, Entry], found: Declarations, findings: Findings
 ) -> str | None:
-    """Return the parent of the line's last entry. If a mistake left the entry without a parent, make it an orphan."""
+    """Return the parent of the last entry in a line of inheritance. If a mistake left the entry without a parent, make
+    it an orphan."""
     name, entry = next(reversed(line.items()))
     base = entry.base
     problem: CompileProblem

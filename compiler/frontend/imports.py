@@ -23,7 +23,8 @@ from benchbrief.dsl.syntax.recover import PartlyRead, UnreadParts, parse_with_ga
 MAX_FILES = 100
 
 _MANY_WORDS = 50_000
-"""The most tokens that a spec with syntax errors may have to be checked further, since recovery takes time."""
+"""If a spec with syntax errors has more tokens than this, only the syntax errors are reported, since recovery takes
+time."""
 
 
 class Files(Protocol):

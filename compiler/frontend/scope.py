@@ -48,7 +48,7 @@ class WorkloadKey:
     operations: tuple[str, ...]
     span: Span = field(compare=False)
     shares: tuple[tuple[str, float], ...] = ()
-    """The known shares of the operations."""
+    """The share of each operation, but only for operations with the same share at all levels."""
     writes: bool = False
 
 
@@ -83,13 +83,17 @@ class FactorKey:
 class ExperimentKey:
     """An experiment, as expressions see it.
 
-    `levels` are the combinations of levels that it measures, or () if it varies no factor. `axis` is None if the
-    experiment's only point has not been found yet. `unknown` maps the dimensions of such points to the searches for
-    them.
+    `levels` are the combinations of levels that it measures, or () if it varies no factor. If a search in another
+    experiment has to find the experiment's only point, there are no `points`, and `axis` is None. `unknown` maps each
+    dimension that waits for a search to that search, such as `find_threads.knee`.
 
     `phase_s` is the length of a phase in seconds, or of the whole measurement if there are no phases. `length` is the
-    warm-up, the shortest and the longest measured time, in seconds. If a tool prints only percentiles, `unmerged` has
-    the place of the repeats, the tool, and the remedy.
+    warm-up, the shortest and the longest measured time, in seconds.
+
+    `service_only` and `unmerged` are for warnings about the tool, and None if there is nothing to warn of.
+    `service_only` is set if the tool's latencies leave out how long operations wait: it has the place of the load, the
+    tool, and the engine's tools that include the wait. `unmerged` is set if the tool prints percentiles that can't be
+    merged over repeats: it has the place of the repeats, the tool, and advice on what to do instead.
     """
 
     key: str

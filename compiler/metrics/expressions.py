@@ -155,8 +155,8 @@ def _operations(term: Term) -> Iterator[OperationTerm]:
 
 
 def _at_each_point(sides: list[_Side], dims: Sequence[Dimension]) -> Iterator[list[_Side]]:
-    """Yield the sides for each point along `dims` at which every measure has runs. Each side is limited to the runs at
-    that point."""
+    """Yield the sides of a comparison once for each point along `dims`, with only the runs at that point. Points at
+    which a measure has no runs are left out."""
     if not dims:
         yield sides
         return
@@ -559,7 +559,8 @@ class ReadMetrics(Mapping[str, ast.Metric]):
 
 
 class Typer:
-    """Types the expressions of one spec."""
+    """Types the expressions of one spec: finds the dimensions and the unit of each part, and reports what does not
+    fit."""
 
     def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
         """`runs` are the planned runs. Several typers that are given the same object share the results computed from
@@ -588,7 +589,7 @@ class Typer:
         self.parts = 0
         self.expressions = 0
         self.unrolled = 0
-        """The current counts of things that are limited for a whole spec."""
+        """How many elements all `each` blocks of the spec have made so far."""
 
     def report(self, problem: CompileProblem) -> None:
         self._reported += 1

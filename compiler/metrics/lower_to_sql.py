@@ -94,7 +94,7 @@ def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
 
 
 def _counted(measure: Measure, runs: Runs) -> str:
-    """Return the tables of throughput, latencies, errors and search results, which the store has by cell, phase and
+    """Return the SELECT for throughput, latencies, errors or a search's result, which the store has by cell, phase and
     operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
     where: dict[Dimension, str] = {dim: f"c.{column(dim)}" for dim in _cell(measure)}
@@ -151,7 +151,8 @@ def _planned(alias: str, by: Dimension, dim: Dimension, runs: Runs) -> str:
 
 
 def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
-    """Return the samples of probes. Nodes and time are reduced unless an expression asks for them."""
+    """Return the tables for a measure that probes sample. Nodes and time are reduced unless an expression asks for
+    them."""
     kind, fixed = measure.kind, dict(measure.fixed)
     by_time, by_node = "time" in measure.dims, "node" in measure.dims
     own = f"s.measure = {key_literal(kind.sampled_as)}"

@@ -420,8 +420,8 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
 def matching(left: Term, right: Term) -> tuple[Term, Term]:
     """Prepare two terms to be joined, since only values of the same experiment and the same levels belong together.
 
-    Each term is limited to runs that have a level of each factor that the other term always has. It also keeps each
-    dimension of the other term that it has only on request.
+    If one term has a level of a factor at each of its values, the other term is limited to runs with a level of that
+    factor. If one term has a dimension that the other keeps only on request, the other keeps it, too.
     """
     left, right = along(left, _always(right)), along(right, _always(left))
     return _kept(left, right.dims), _kept(right, left.dims)

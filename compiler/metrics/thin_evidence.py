@@ -46,8 +46,8 @@ _TEMPERATURE = parse_unit("degC").dimension
 def value_range(term: Term) -> Range:
     """Return the lowest and the highest possible value in base units. Either may be infinite.
 
-    Of benchbrief's own measures, only temperatures may be below 0. A measure of another package may be, too; the caller
-    finds that out from the values.
+    Of benchbrief's own measures, only temperatures may be below 0. For a measure of another package, this is unknown
+    here, so the caller looks at its values.
     """
     match term:
         case NumberTerm():
@@ -113,7 +113,7 @@ _WHERE: tuple[Dimension, ...] = ("workload", "experiment")
 
 
 def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> tuple[Unjudged, ...]:
-    """Warn of single runs and of cells that the expectation does not judge, and return these cells.
+    """Warn of single runs, and of cells that the expectation does not judge. Return the latter.
 
     `warned` are the experiments without repeats that have already had a warning. Further ones are added to it.
     """
@@ -131,7 +131,7 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
     """Yield a warning if some workloads are not judged because they lack the operation or the probe, and another if
-    some experiments are not. What an index excludes is not warned of.
+    some experiments are not. Nothing is said about cells that an index excludes.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """

@@ -70,7 +70,8 @@ def _last_line(span: Span) -> int:
 
 
 def _on_one_line(above: Span, span: Span) -> bool:
-    """Return whether both spans are on one line and are shown with the same part of it."""
+    """Return whether both spans are on one line and show the same excerpt of it, as a long line is cut around each
+    span."""
     lines = {above.line, _last_line(above), span.line, _last_line(span)}
     if above.source is not span.source or len(lines) > 1:
         return False

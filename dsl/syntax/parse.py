@@ -22,8 +22,11 @@ from benchbrief.dsl.syntax.parser_stop import DECLARATIONS
 from benchbrief.dsl.syntax.strings import read_string
 
 Reduction = tuple[int, Callable[[list[Any]], Any], str, dict[int, int]]
-"""A step that combines several values into one. It has the number of values, the combining function, the rule's name,
-and the next state (if known) for each state below. A step that takes a token is only the number of a state."""
+"""A step of the parser that combines the last values into one. It has the number of these values, the combining
+function, the rule's name, and, as far as known, the next state for each state that may be below them on the stack.
+
+The other kind of step, which takes a token, is just the number of the next state.
+"""
 Token = re.Match[str]
 """A piece of the text, with its place."""
 Matcher = Callable[[str, int], Token | None]

@@ -233,8 +233,8 @@ _EXAMPLES = {
 
 
 def _from_number(stop: ParserStop, sign: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    """Match a pattern from the number right before the found sign. Returns None if there is no such number, or if the
-    sign is another one."""
+    """If the parser stopped at `sign` right behind a number, match a pattern from that number on. Otherwise, return
+    None."""
     last = stop.last
     if stop.sign != sign or last is None or last.kind != "number" or last.span.end != stop.at:
         return None

@@ -27,12 +27,12 @@ def run_hooks(
     keep: Path | None,
     stopping: Stopping,
 ) -> int:
-    """Run the commands declared for this time in order, and return how many there were.
+    """Run the commands that the database declares for the time `when`, in order, and return how many there were.
 
     Each command gets its host's name as $BENCH_HOST, and further variables for the levels that its declaration names.
     Raises Interrupted if the run must stop, and RunnerError if a command fails or takes too long. A teardown undoes
     what `prepare` did, so all its commands run, each for up to its declared time, even if the run must stop. If some of
-    them fail, TeardownFailed is raised at the end and names all failures.
+    them fail, TeardownFailed is raised at the end, with the message of the first failure.
     """
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []

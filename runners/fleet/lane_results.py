@@ -172,8 +172,11 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 
 
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
-    """Return how many bytes of the longer journal to compare with the whole shorter one. Normally this is the shorter
-    one's size. If no line of the longer one ends there, it is the longer one's size, and the two differ."""
+    """Return how many bytes of the longer journal to compare with the whole shorter one.
+
+    This is the size of the shorter one, if a line of the longer one ends there. Otherwise the two can't be copies, so
+    the longer one's whole size is returned, for which the comparison fails.
+    """
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)
         return shorter.size if file.read(1) == b"\n" else longer.size

@@ -111,11 +111,11 @@ class Offset:
         return replace(self, before_s=self.before_s + step, after_s=self.after_s + step)
 
     def at(self, ours: float) -> float:
-        """Return the offset in seconds at this time of the controller."""
+        """Return how many seconds the host's clock is ahead at `ours`, a moment in the controller's time."""
         return self.before_s + self._drift * (min(max(ours, self.began), self.over) - self.began)
 
     def there(self, ours: float) -> float:
-        """Convert a time of the controller to the host's clock."""
+        """Convert a moment in the controller's time to the host's clock."""
         return ours + self.at(ours)
 
     def ours(self, there: float) -> float:
@@ -124,7 +124,7 @@ class Offset:
 
     @property
     def _drift(self) -> float:
-        """Return the drift in seconds per second."""
+        """Return how much the offset grows per second, in seconds."""
         took = self.over - self.began
         return (self.after_s - self.before_s) / took if took > 0 else 0.0
 

@@ -53,8 +53,7 @@ def script(command: Command, stdin: str = "") -> str:
     """Return a script that becomes the command when `sh` reads it from standard input. In this way, no process list
     shows the script.
 
-    If the command is `sh` itself, the script is the command's own input, because another shell, and a process that
-    feeds it, would add nothing.
+    If the command is `sh` itself, the script is the command's own input, as there is no need to start a second shell.
     """
     if command.words == ("sh",) and command.cwd is None and stdin:
         return exports(command) + stdin

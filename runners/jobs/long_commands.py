@@ -1,6 +1,6 @@
 """Runs long commands outside of the measured steps. They end if the run must stop.
 
-Each command is a job on its host, so that it outlives neither the run nor a killed controller.
+Each command is a job on its host, so that it also ends, after a while, if the controller is killed.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ def entry(name: str, mode: int, size: int) -> HostEntry:
 
 @dataclass(frozen=True)
 class Claim:
-    """Our claim on a host. `text` is the contents of the claim's file, without the start. Calling `attended` ends the
-    claim's heartbeats."""
+    """Our claim on a host. `text` is what the claim's file says, apart from when the claim began. Calling `attended`
+    ends the claim's heartbeats."""
 
     text: str
     attended: Callable[[], None]

@@ -104,7 +104,7 @@ class JobOutput:
 
 @dataclass(frozen=True)
 class Completed:
-    """The result of a short command."""
+    """The result of a short command: its exit code, its output, and how many seconds it took."""
 
     exit_code: int
     stdout: str

@@ -60,7 +60,8 @@ class LaneWorkers:
         self._places = nullcontext() if at_once is None else threading.Semaphore(at_once)
 
     def threads(self, lanes: int) -> int:
-        """Return how many threads this number of lanes needs."""
+        """Return how many threads to start for this number of lanes. With a limit on working lanes, the threads are
+        limited, too."""
         return lanes if isinstance(self._places, nullcontext) else min(lanes, _MOST_THREADS)
 
     @contextmanager

@@ -187,7 +187,8 @@ class Search:
 
 
 def refused(error: RunnerError, said: str) -> Message:
-    """Return why the numbers of a cell were refused."""
+    """Return the message that a cell's numbers were refused, because of the load generator or of the system. `said` is
+    the error's text."""
     why = say.rate_refused if error.refused_by == "generator" else say.rate_broken
     return why(said=said)
 

@@ -26,8 +26,8 @@ _MOST = 12 * PER_DECADE
 """The number of buckets. The last one ends at 10^12 times the start of the first, which is more than any latency."""
 _LAGS = 8
 _WIDE = 20
-"""If a lag grows, latencies are computed for `_LAGS` steps of it. If it grows by more than `_WIDE` times the rest of a
-latency, the rest is negligible, and no steps are needed."""
+"""Latencies with a growing lag are computed at `_LAGS` steps of the lag. If the lag grows by more than `_WIDE` times
+the rest of a latency, the rest hardly matters, and no steps are needed."""
 
 Counts = tuple[tuple[int, int], ...]
 """The counts of latencies by bucket, as pairs of bucket number and count in rising order."""
@@ -47,8 +47,8 @@ class LatencyMix:
     """A distribution of latencies. Each latency is the sum of two exponential parts with these means, a fixed part, and
     a lag, all in seconds.
 
-    The lag is how far a load that is too high for the hosts is behind its schedule. It grows from `lag_from` to
-    `lag_to` during the measured time.
+    The lag says how far a load that is too high for the hosts has fallen behind its schedule. It grows from `lag_from`
+    to `lag_to` during the measured time.
     """
 
     first_s: float
@@ -239,7 +239,7 @@ class SolvedNetwork:
 
     @property
     def latency_s(self) -> float:
-        """Return the mean latency."""
+        """Return the mean latency of an operation: its time at the processors, at the disk, and on the network."""
         return sum(self.residence(self.network.demand))
 
 
@@ -334,7 +334,8 @@ class Task:
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
     def demand_of(self, operation: str) -> Demand:
-        """Return the demand of one of the load's operations."""
+        """Return what an operation of this load needs, with the load's own `service_s` and `in_memory` taken into
+        account."""
         usual = demand_of(operation)
         disk = (0.0, 0.0) if self.in_memory else (usual.reads, usual.writes)
         return Demand(self.service_s or usual.cpu_s, *disk, usual.trips)
@@ -421,10 +422,10 @@ class Busy:
 
 
 def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
-    """Return how much a level of a simulated factor changes the speed, or the size of the data, as a factor.
+    """Return the number by which a level of a simulated factor multiplies the speed, or the size of the data.
 
-    The result depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes
-    no more space.
+    It depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes no more
+    space.
     """
     if not isinstance(key, str):
         return 1.0 if on == "disk" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12

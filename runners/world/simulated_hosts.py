@@ -240,7 +240,7 @@ _SHARES = (".utilisation", ".pressure", ".iowait", ".cache_hit_ratio", ".stalled
 
 
 def _busy_at(time: float, spans: Sequence[tuple[float, float, Busy]]) -> Busy:
-    """Return the load of all load generators together."""
+    """Return the sum of the loads at this time."""
     parts = [busy for start, end, busy in spans if start <= time < end]
     if len(parts) < 2:
         return parts[0] if parts else _IDLE
@@ -262,7 +262,8 @@ EPOCH = 946_684_800.0
 """When simulated time begins: 2000-01-01 00:00 UTC."""
 _WRITTEN_AT_ONCE = 1 << 13
 _KEPT = 4
-"""The number of last jobs whose individual loads a machine remembers."""
+"""How many of its latest loads a machine keeps with their times. Of older ones, it keeps only the total numbers of
+operations."""
 LOAD, SAMPLE = "simulated-load", "simulated-sampler"
 """The tools on simulated hosts. Each reads its task from the file `TASK_FILE`."""
 TASK_FILE = "task.json"
@@ -402,7 +403,7 @@ class _Running:
 
 
 class _RunningLoad(_Running):
-    """A simulated load generator. By its own clock, it has always already ended."""
+    """A simulated load generator. A wait for it returns at once, as its output is made on collection."""
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
         self._host, self._job, self._task, self._hosts = host, job, task, hosts
