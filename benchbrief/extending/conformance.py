@@ -78,12 +78,14 @@ class UnknownExtension(BenchError):
 
 
 class TrialResult(NamedTuple):
-    """The result of a trial. `said` is the problem, or the reason why the trial was not made, or "" if it succeeded."""
+    """The result of a trial. `said` is the problem, or the reason why the trial was not made, or "" if it succeeded.
+    `kept` is the raw output of a run that failed, which the user may want to read."""
 
     of: str
     holds: str
     state: Literal["holds", "broken", "not tried"]
     said: str = ""
+    kept: Path | None = None
 
 
 class Subject:
@@ -436,7 +438,7 @@ def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialRes
     try:
         for offer, found in subjects:
             for outcome in _outcomes(offer, found, scratch, spec_file, measured):
-                kept = kept or str(scratch) in outcome.said
+                kept = kept or outcome.kept is not None
                 yield outcome
     finally:
         if not kept:
@@ -473,6 +475,7 @@ def _subjects(name: str) -> Iterator[tuple[Offer, ExtensionSpec | RefusedExtensi
 
 def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
     holds = (trial.__doc__ or "").strip()
+    before = set(_raw_outputs(subject))
     try:
         wrong = trial(subject)
     except Skipped as why:
@@ -480,10 +483,18 @@ def _tried(of: str, trial: Trial, subject: Subject) -> TrialResult:
     except subprocess.TimeoutExpired:
         return TrialResult(of, holds, "not tried", f"it did not end within {_RUN_S:.0f} s")
     except Exception as error:  # whatever another package's code raises
-        return TrialResult(of, holds, "broken", raised(error))
-    runs = sorted(subject.folder.glob("*/bench-out/*/raw"), key=lambda raw: raw.stat().st_mtime)
-    kept = f"; its raw output is in {runs[-1]}" if wrong and runs else ""
-    return TrialResult(of, holds, "broken" if wrong else "holds", wrong + kept)
+        wrong = raised(error)
+    if not wrong:
+        return TrialResult(of, holds, "holds")
+    added = [raw for raw in _raw_outputs(subject) if raw not in before]
+    if not added:
+        return TrialResult(of, holds, "broken", wrong)
+    return TrialResult(of, holds, "broken", f"{wrong}; its raw output is in {added[-1]}", added[-1])
+
+
+def _raw_outputs(subject: Subject) -> list[Path]:
+    """Return the raw outputs of all runs of the extension so far, in order."""
+    return sorted(subject.folder.glob("*/bench-out/*/raw"), key=lambda raw: raw.stat().st_mtime)
 
 
 def _texts(spec: ExtensionSpec) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -42,7 +42,7 @@ from benchbrief.compiler.frontend.structure_errors import WrongType
 from benchbrief.compiler.measure_catalogue import SAMPLED
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.compiler.metrics.indexing import index
+from benchbrief.compiler.metrics.indexing import index, point
 from benchbrief.compiler.metrics.terms import (
     Fixed,
     Measure,
@@ -132,8 +132,8 @@ def lowered_series(
     for one in drawn:
         points = keys.get(one.x_dim, ()) if one.x_dim else ()
         if one.mark in ("line", "curve", "slope") and one.along is not None and len(points) == 1:
-            point = str(plan_keys(typer, cast(Dimension, one.x_dim), points)[0].label)
-            typer.report(wrong.SinglePoint(one.along.span, one.along.text, point))
+            only = str(plan_keys(typer, cast(Dimension, one.x_dim), points)[0].label)
+            typer.report(wrong.SinglePoint(one.along.span, one.along.text, only))
     return tuple(one for one in series if one is not None), keys
 
 
@@ -201,6 +201,9 @@ def _estimated(typer: Typer, one: PlannedSeries, keys: Mapping[Dimension, tuple[
     return its key. Return None after a mistake."""
     if one.estimated is None or one.estimated.value is one.estimated.word:
         return one.estimated is not None
+    if one.color_dim and one.color_dim in typer.scope.axis_units:
+        found = point(typer, one.typed.term, one.color_dim, one.estimated.value)
+        return found and found[1]
     named = [str(key) for key in keys.get(one.color_dim, ())] if one.color_dim else []
     return option_word(typer, {"estimated": one.estimated}, "estimated", (*named,))
 

@@ -131,7 +131,7 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
             return typer.refuse(wrong.PointNotKnown(argument.span, base_text, dim, search))
         return typer.refuse(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
     if dim in axes:
-        return _point(typer, base, dim, argument.value)
+        return point(typer, base, dim, argument.value)
     word = word_of(argument.value)
     if word is None:
         text = " ".join(argument.value.span.text.split())
@@ -212,7 +212,8 @@ def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
     typer.report(wrong.BadIndex(expr.span, why, instead))
 
 
-def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, DimKey] | None:
+def point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, DimKey] | None:
+    """Return a dimension with the key that a number names in it, or None after a mistake."""
     typed = typer.number(expr)
     if typed is None:
         return None
@@ -225,14 +226,14 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
         why = f"`{dim}` can't be {metric_errors.unit_words(typed.term.unit)}"
         instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
         return typer.refuse(wrong.BadIndex(expr.span, why, instead))
-    point = typed.term.value
+    value = typed.term.value
     known = offered_keys(base, dim)
-    if point in known or dim == "time":
-        return dim, point
-    if _is_off_the_profile(typer, expr, dim, point, known):
-        return dim, point
+    if value in known or dim == "time":
+        return dim, value
+    if _is_off_the_profile(typer, expr, dim, value, known):
+        return dim, value
     points = tuple(point_text(typer.scope, dim, key) for key in known)
-    text = f"{point:,g}" if dim in DIMENSIONS else " ".join(expr.span.text.split())
+    text = f"{value:,g}" if dim in DIMENSIONS else " ".join(expr.span.text.split())
     return typer.refuse(wrong.PointNotOnRamp(expr.span, dim, text, points))
 
 

@@ -739,7 +739,8 @@ def _traces(
             if named := _is_knee(series) and panel is None and points[0].y is not None:
                 name = _knee_name(series.x_dim, points[0].y or 0.0, key, results.words)
         right, counted = series.axis == "right", is_counted(series.query.unit)
-        estimated = series.estimated is True or bool(key and series.estimated and series.estimated == key.value)
+        is_one = key is not None and series.estimated is not False and series.estimated == key.value
+        estimated = series.estimated is True or is_one
         over_all = series.mark == "bracket" and not series.x_dim
         place, given = (colour.place, colour.given) if colour else (None, "")
         trace = Trace(

@@ -302,6 +302,11 @@ def test_estimates_are_drawn_broken_and_said_to_be_estimates(tmp_path: Path) -> 
     assert [trace.dashed for trace in made(f"{SIDE_BY_SIDE}, estimated", tmp_path)[1].charts[0].traces] == [True, True]
     with pytest.raises(SpecError, match="`estimated` can't be the word `hd`"):
         compile_text(SPEC.replace("FIGURE", f"{SIDE_BY_SIDE}, estimated hd"), tmp_path)
+    by_threads = "bars = throughput[r] by hardware, color threads, estimated"
+    _, found = made(f"{by_threads} 4", tmp_path)
+    assert [trace.dashed for trace in found.charts[0].traces] == [False, True, False]
+    with pytest.raises(SpecError, match="threads 5 is not measured"):
+        compile_text(SPEC.replace("FIGURE", f"{by_threads} 5"), tmp_path)
 
 
 def test_bars_that_differ_visibly_have_different_numbers(tmp_path: Path) -> None:
