@@ -79,7 +79,8 @@ def page() -> str:
 
 
 def _commit() -> str:
-    """Return the measured commit. It is marked if files other than those written here differ from it."""
+    """Return the measured commit, with a remark if the working tree has other changes than the files that this module
+    writes."""
     commit = _git("rev-parse", "--short=8", "HEAD")
     others = (f":(exclude){path.name}" for path in (STORED, PAGE))
     return f"{commit} with changes" if _git("status", "--porcelain", "--", ":/", *others) else commit

@@ -847,9 +847,9 @@ class Tested(Node):
     """How a line is tested in a comparison, or in a table that marks the best. It has the value of each repeat, and
     says whether higher or lower is better.
 
-    Lines with the same `of` are contenders for one quantity, and are compared with those of the same `at`. If `along`
-    is true, the values within the line are compared with each other instead. If there are no `repeats`, the line was
-    measured once.
+    Lines with the same `of` show one quantity of several contenders. Those that also have the same `at` are compared
+    with each other. If `along` is true, the values within the line are compared with each other instead. If there are
+    no `repeats`, the line was measured once.
     """
 
     of: str
@@ -919,8 +919,8 @@ class CalloutElement(Node):
 
 
 class HeadlineNumber(Node):
-    """A number on the first page, with its unit and the sentence beside it. `shows_none` means that the number is not a
-    gain."""
+    """A number on the first page, with its unit and the sentence beside it. With `shows_none`, the number shows no
+    gain, and is grey."""
 
     value: Prose
     text: Prose
@@ -957,8 +957,8 @@ class Series(Node):
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     estimated: bool | DimKey = False
-    """Whether the values are estimates and not measured. If this is so for only one key of `color_dim`, this is the
-    key."""
+    """Whether the values are estimates and not measured. If only the values at one key of `color_dim` are estimates,
+    this is that key."""
     band: bool = False
     repeats: Query | None = None
     better: Literal["higher", "lower"] | None = None

@@ -179,8 +179,8 @@ def before_first(events: Sequence[Event], intervals: Sequence[Interval]) -> Sequ
 def judge_window(
     intervals: Sequence[Interval], remedy: str, events: Sequence[Event] = ()
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the findings of both rules on a measured window, up to its first event. They consist of warnings and the
-    numbers behind them.
+    """Judge a measured window, up to its first event, by the rule for steady rounds and the rule for transients. Return
+    the warnings, and the numbers behind them as properties.
 
     `remedy` is the advice against a transient at the beginning.
     """

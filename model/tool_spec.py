@@ -254,8 +254,8 @@ class ToolSpec(ExtensionSpec):
 
     label: str
     stands_for: str = ""
-    """The tool that specs name in order to use this tool. It is set if each program of the named tool is for only one
-    engine."""
+    """The tool that a spec names to use this one. It is set if the named tool has a separate program for each engine,
+    and this is one of these programs."""
     runs: str = ""
     install: str = ""
     """The command that installs the tool, if there is one. `tools/setup.sh ycsb` needs a checkout of benchbrief."""

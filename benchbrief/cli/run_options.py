@@ -73,8 +73,8 @@ def metrics_option(function: F) -> F:
 
 
 def chosen_run(out: Path, run: str | None, option: str = "") -> Path:
-    """Return the run's directory. `option` is the option before a run's name on the command line. Raises RunnerError if
-    there is no such run."""
+    """Return the run's directory. `option` is the option that names a run, for the hint of an error. Raises RunnerError
+    if there is no such run."""
     from benchbrief.results.runs.find_runs import find_run, last_run
 
     return find_run(out, run) if run else last_run(out, option)

@@ -110,9 +110,9 @@ class Loads:
     other: Mapping[PointKeys, tuple[str, ...]]
 
     def why_other(self, point: PointKeys) -> str:
-        """Return how the loads of the measurements at a point differ, or "" if they are equal. If the point lacks a
-        dimension, all groups along that dimension count. If the point has a factor's level, only groups that vary the
-        factor count.
+        """Return how the loads behind the values at a point differ, or "" if they are equal. If the point lacks a
+        dimension, its value covers all groups along that dimension. If the point has a factor's level, its value covers
+        only groups that vary the factor.
         """
         keys = dict(point)
         levels = {dim for dim in keys if dim not in DIMENSIONS}

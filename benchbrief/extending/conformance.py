@@ -426,7 +426,7 @@ LEFT = {
 
 
 def try_extension(name: str, spec_file: Path | None = None) -> Iterator[TrialResult]:
-    """Try all extensions with this name, and all extensions of a package that has this name or has an engine with this
+    """Try every extension named `name`, and every extension of a package that is named so or has an engine of that
     name. benchbrief's own extensions are tried only if no other package has the name. Raises UnknownExtension."""
     subjects = list(_subjects(name))
     if not subjects:
@@ -525,8 +525,8 @@ def asked_of(subject: Subject) -> dict[str, str]:
 
 
 def _least(name: str, key: Key) -> str:
-    """Return a line that sets an attribute to a small value or, if it has no minimum, to its example. The value is some
-    times the minimum, since a server with the least possible memory may be too slow to try."""
+    """Return a line that sets an attribute to a small value or, if it has no minimum, to its example. The value is
+    several times the minimum, since a server with the least possible memory may be too slow to try."""
     match key.shape:
         case Number(minimum=least, unit=unit) if least:
             return f"{name} = {_TIMES_LEAST * least:.0f} {unit}"

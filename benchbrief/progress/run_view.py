@@ -154,7 +154,7 @@ class LiveRun:
         return self.counts[state]
 
     def is_answer(self, record: j.CellEnded) -> bool:
-        """Return whether a failed cell only tells a search for a promise that its rate is too high."""
+        """Return whether a cell's failure is an answer for its search for a promise: the rate is too high."""
         cell = self._planned.get(record.cell)
         return bool(record.refused and cell and self.plan.experiments[cell.experiment].promise)
 

@@ -22,7 +22,7 @@ from benchbrief.runners.journal.run_folder import create_run, load_plan, revisio
 from benchbrief.running.reduced_plan import kept_spec_files, reduced_plan
 
 FOLDER = "measured-again"
-"""The folder for these runs inside the folder of runs. It is hidden from all other commands."""
+"""The folder for runs that measure again. It is inside the folder of runs, and hidden from all other commands."""
 
 
 @dataclass

@@ -344,7 +344,7 @@ def _unusable(source: Source) -> SpecError | None:
 
 
 def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], PartlyRead | None]:
-    """Return a file's parts in order, and their syntax errors. Parts that have not changed are those read before."""
+    """Return a file's parts in order, and their syntax errors. Unchanged parts are taken from the last reading."""
     known: dict[tuple[str, str], list[FilePart]] = {}
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)

@@ -166,7 +166,8 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
 
 
 def _of_extension(key: str, word: str) -> str:
-    """Return an extension's description if the word is the name of one that the attribute `key` accepts, or else ""."""
+    """If the word names an extension that the attribute `key` accepts, return the extension's description. Otherwise,
+    return ""."""
     match key:
         case "power" if meter := METER_SPECS.usable(word):
             return f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"

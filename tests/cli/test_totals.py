@@ -22,7 +22,8 @@ experiment ramp "Ramp" {
 }
 """
 MEASURED, CANDIDATES = 16, 16
-"""Each is 2 hardware x 4 points x 2 repeats: the ramps measure 4 of 8 candidates, and leave out 4."""
+"""Both are 2 variants x 4 points x 2 repeats: on each variant, the ramp measures 4 of 8 candidates, and leaves out 4.
+"""
 
 
 def measured_by(run_dir: Path) -> int:

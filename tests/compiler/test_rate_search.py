@@ -281,7 +281,7 @@ def test_runs_agree_up_to_a_rate_and_from_one_on(
 def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float, float]:
     """Apply the rule 20,000 times to a rate at which a share `kept` of the runs keep the promise. Return three shares:
     how often it decides for the rate with confidence, how often it decides for the rate at all, and how often it
-    decides with confidence at all.
+    decides with confidence for or against the rate.
     """
     chance, times = random.Random(seed), 20_000  # noqa: S311  # repeatable, not secret
     sure_kept = kept_at_all = sure = 0

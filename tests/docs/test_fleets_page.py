@@ -17,7 +17,7 @@ PAGE = "docs/fleets.md"
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 BUILDKITE, JOB = (yaml.safe_load(sample.text) for sample in samples(PAGE) if sample.language == "yaml")
 KILLED = {137, -1}
-"""Exit codes that are not ours but those of killed processes and lost agents."""
+"""Exit codes that `bench` does not use: those of killed processes and lost agents."""
 
 
 def codes_of_the_table() -> set[int]:

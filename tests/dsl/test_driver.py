@@ -22,7 +22,7 @@ SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY 
 
 
 class _Piece(Token):
-    """A token of the library. It has the methods of a match, which our parser passes to the builder."""
+    """A token of the library that has the methods of a match. Our own parser passes matches to the builder."""
 
     def start(self) -> int:
         return cast(int, self.start_pos)

@@ -124,7 +124,7 @@ def test_a_scheduler_is_named_in_its_folder_alone() -> None:
 
 
 def test_no_explanation_names_a_product_outside_of_its_specs() -> None:
-    """The explanations list what exists by holes such as `@meters@`, which are filled from the registries."""
+    """To list what exists, the explanations have holes such as `@meters@`, which are filled from the registries."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "compiler/explanations").glob("*.md")}
     prose = {code: re.sub(r"```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE) for code, text in texts.items()}
     name = re.compile(

@@ -27,7 +27,7 @@ NO_FORWARDS = "AllowTcpForwarding no"
 
 @contextmanager
 def load_hosts(bench: Bench, first: str, second: str) -> Iterator[tuple[Sshd, Sshd]]:
-    """Yield `load-1` and `load-2`, with these lines in their servers' configuration."""
+    """Yield `load-1` and `load-2`. `first` and `second` are lines of their servers' configuration."""
     with sshd(config=first) as one, sshd(config=second) as two:
         blocks, known = [], []
         for number, server in enumerate((one, two), start=1):

@@ -286,7 +286,7 @@ def test_nothing_imports_one_of_our_extensions_by_its_name() -> None:
 
 
 def test_nothing_but_extensions_takes_their_surface() -> None:
-    """The rooms have the same code themselves. The surface depends on the rooms, and imports no extension."""
+    """The rooms can import the same code directly. The surface depends on the rooms, and imports no extension."""
     taking = [str(found) for found in ours() if any(f"{each}.".startswith(f"{SURFACE}.") for each in found.targets)]
     assert [each for each in taking if not EXTENSIONS.match(each) and not each.startswith("benchbrief/")] == []
     specs = {path.relative_to(REPOSITORY).as_posix() for path in python_files(*ROOMS) if path.stem == "spec"}

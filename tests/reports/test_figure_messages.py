@@ -1,4 +1,4 @@
-"""Tests that the sentence above a figure whose author wrote no `claim` is true of the figure's numbers."""
+"""Tests the sentence above a figure if the author wrote no `claim`: it must be true of the figure's numbers."""
 
 # ruff: noqa: S608  # the SQL is over made-up values
 

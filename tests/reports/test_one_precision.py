@@ -38,8 +38,8 @@ def of_unit(unit: str, value: float, shown: str) -> tuple[str, float]:
 
 
 def without_last_digit(value: float, text: str, beside: list[float]) -> str:
-    """Return the text of a bar's number without the digit that a figure adds where two different bars would otherwise
-    have the same number."""
+    """Return the text of a bar's number without its last digit, if the figure shows that digit only to tell the bars
+    apart."""
     decimals = len(text.partition(".")[2])
     coarse = [formatted(one, f".{decimals - 1}f", "") for one in {*beside}] if decimals else []
     return formatted(value, f",.{decimals - 1}f", "") if len({*coarse}) < len(coarse) else text

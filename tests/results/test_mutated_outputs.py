@@ -293,7 +293,8 @@ WITHIN_BUCKETS = re.compile(
     r"|Bucket.*"  # the other histogram is read
     r"|\d (?:read|write) (?:clat_ns \d+|slat_ns (?:min|max))|\d (?:usr|sys)_cpu"
 )
-"""Further values, which may change within the bounds set by an output's buckets and other numbers."""
+"""For outputs with buckets, the values whose change may go unnoticed, within the bounds set by the buckets and other
+numbers."""
 
 FORMS = REPOSITORY / "tests" / "results" / "outputs"
 RECORDINGS = [

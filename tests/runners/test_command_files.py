@@ -95,7 +95,7 @@ def test_each_host_has_facts_of_its_own_also_where_all_agree(tmp_path: Path) -> 
 
 @pytest.fixture
 def changes(tmp_path: Path) -> Callable[[dict[str, str]], str]:
-    """Return a function for a result that was measured with `sh script` when these facts held. The function checks
+    """Return a function that takes the facts of an earlier measurement, for which `sh script` had run. It checks them
     again, and describes what has changed."""
 
     def of(before: dict[str, str]) -> str:

@@ -30,7 +30,7 @@ def here() -> Iterator[Transport]:
 
 
 class Printed:
-    """A transport to a host whose answer is given: the output of a machine that is not available here."""
+    """A transport that gives a prepared answer: the output of a machine that is not available here."""
 
     host = LOCAL
     given_up_at = -math.inf

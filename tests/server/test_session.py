@@ -137,8 +137,8 @@ def test_no_text_ends_the_server_or_any_feature(client: Client, text: str) -> No
 
 
 def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_path: Path) -> None:
-    """The test starts the server from a script. This replaces the check with one that prints, and that fails for one of
-    the texts."""
+    """The test starts the server from a script. The script replaces the check with one that prints, and that fails for
+    one of the texts."""
     program = tmp_path / "failing.py"
     program.write_text(
         "import sys\n"

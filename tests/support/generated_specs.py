@@ -21,7 +21,7 @@ from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
-"""Text between white space. The text contains no white space except where it is required."""
+"""The words of a text: pieces with white space between them, and inside them only where it is required."""
 
 # --- By the grammar ---------------------------------------------------------------------------------------------------
 

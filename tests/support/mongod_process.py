@@ -318,7 +318,7 @@ class Process:
     # --- others ---
 
     def call(self, host: str, command: Document) -> Document:
-        """Send a command to another of these processes."""
+        """Send a command to another process of the cluster."""
         name, _, port = host.rpartition(":")
         with socket.create_connection((name, int(port)), timeout=5) as plain:
             connection: socket.socket = plain

@@ -135,7 +135,8 @@ class Warm:
         return shown
 
     def _leave(self) -> None:
-        """Give later commands a converter process of their own, because this one may have an unfinished request."""
+        """Make later commands use a new fork server, because the chart converter of this one may have an unfinished
+        request."""
         Path(self._socket.getpeername()).unlink(missing_ok=True)
         for its in [its for its, each in _WARM.items() if each is self]:
             del _WARM[its]

@@ -1,4 +1,4 @@
-"""The process that is forked for each command of `bench`. `warm.py` starts it and sends it requests."""
+"""The fork server, which forks itself for each command of `bench`. `warm.py` starts it and sends it requests."""
 
 from __future__ import annotations
 

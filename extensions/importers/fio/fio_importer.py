@@ -159,8 +159,8 @@ def _require_alike(name: str, found: FioOutput) -> None:
 
 
 def _meant(found: FioOutput, option: str, job: FioJob) -> str | int:
-    """Return an option's value in a normal form, which is equal for two jobs exactly if the option means the same for
-    both."""
+    """Return an option's value in a normal form, so that two jobs have equal values exactly if they mean the same
+    setting."""
     said = _said(found, option, job)
     if option == "rw":
         pattern, _, rest = said.partition(":")

@@ -102,7 +102,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A column with the source's values of one of the spec's metrics, which serve only for comparison."""
+    """A column with the source's own values of one of the spec's metrics. These values serve only for comparison."""
 
     metric: Metric
     bound: Literal["value", "low", "high"]

@@ -30,8 +30,8 @@ _OURS = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request for nodes. `named` are the nodes that the plan names. `features` has the numbers of other nodes to get
-    by their features ("" for any node)."""
+    """A request for nodes. `named` are the nodes that the plan names. `features` maps a feature ("" for any node) to
+    how many further nodes must have it."""
 
     named: tuple[str, ...]
     features: Mapping[str, int]

@@ -227,7 +227,8 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
 @pytest.mark.usefixtures("needs_mongo")
 @pytest.mark.parametrize("tool", [pytest.param("ycsb", marks=pytest.mark.long), "go_ycsb"])
 def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_path: Path) -> None:
-    """A client that asks for TLS does not get it, so its load fails, but the controller's connection does not."""
+    """The load's client asks for TLS and does not get it, so the load fails. The controller's own connection still
+    works."""
     if tool == "go_ycsb":
         built_tool("go-ycsb/bin/go-ycsb")
     tls: Options = {"tls": True, "serverSelectionTimeoutMS": 2000.0}

@@ -86,7 +86,7 @@ def test_as_many_cells_are_reported_as_decide(cells: list[Cell]) -> None:
 
 @pytest.fixture
 def ramp(tmp_path: Path) -> list[Cell]:
-    """Return three repeats of a cell for each of these thread counts."""
+    """Return three repeats of a cell at each of 512, 256, 128 and 64 threads."""
     text = SPEC.replace("threads = 1 ", "threads = [512, 256, 128, 64] ").replace("repeats = 5", "repeats = 3")
     return list(compile_text(text, tmp_path).cells)[:12]
 

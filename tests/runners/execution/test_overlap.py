@@ -79,8 +79,8 @@ def beside(bench: Bench) -> set[tuple[str, str]]:
 
 
 def loaded_beside_turn(bench: Bench) -> set[str]:
-    """Return the cells during whose turn another cell loaded. The turn begins before the measuring step, and ends after
-    it."""
+    """Return the cells that had their turn while another cell loaded. The turn begins before the measuring step, and
+    ends after it."""
     loads = spans(bench, "load")
     turns: dict[str, Span] = {}
     for record in bench.journal():

@@ -27,7 +27,7 @@ from tests.support.tools import built_tool, system_tool
 
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[Sshd]:
-    """Yield a host whose user does not have any of these programs yet."""
+    """Yield a host to which none of the controller's programs has been copied yet."""
     system_tool("sshd")
     with sshd(config=f"SetEnv TMPDIR={tmp_path} XDG_DATA_HOME={tmp_path}/data") as server:
         yield server
