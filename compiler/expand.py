@@ -62,8 +62,8 @@ def pairs_in_order(matrix: Matrix) -> tuple[Pair, ...]:
 
     Usually, this is the order of the spec: all workloads at one combination come before those at the next. Another
     order is used if it needs fewer loads, or as many loads and fewer other resets. The other orders go data set by data
-    set. Within a data set, the last of them puts workloads that only read first, then workloads that update, then
-    workloads that insert.
+    set. The last of them also sorts the workloads on a data set: those that only read come first, then those that
+    update, and then those that insert.
     """
     pairs = tuple((workload, levels) for levels, workload in product(matrix.levels, matrix.experiment.workloads))
     if matrix.experiment.order == "random" or len(pairs) == 1:
@@ -178,7 +178,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
 
 
 class DatasetUse(NamedTuple):
-    """How a cell gets its data set. This part of a cell is enough for warnings."""
+    """A cell of a block, and how it gets its data set. Warnings need no more of a cell than this."""
 
     block: _Block
     point: float | None

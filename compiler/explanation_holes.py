@@ -25,7 +25,7 @@ _wrapped = partial(fill, width=120, break_long_words=False, break_on_hyphens=Fal
 
 
 def filled(explanation: str) -> str:
-    """Fill the holes in an explanation, and wrap the paragraphs that had one again."""
+    """Fill the holes in an explanation, and rewrap the paragraphs that had some."""
     return "\n\n".join(_filled(part) if _HOLE.search(part) else part for part in explanation.split("\n\n"))
 
 

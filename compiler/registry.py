@@ -198,7 +198,8 @@ class Registry(Generic[Spec_co]):
         return tuple(filter(None, packages))
 
     def own_offer(self, name: str) -> Offer:
-        """Return one of benchbrief's own extensions as if its package offered it."""
+        """Return one of benchbrief's own extensions in the form of an offer, as if a package offered it by an entry
+        point."""
         package = next(each for each in self._own_packages if self._own(each).name == name)
         return Offer(self.group, name, f"{package}.spec:SPEC", "", "")
 

@@ -39,15 +39,14 @@ boot. The kernel's slewing affects both alike. The time since boot is known to h
 may pause between the two readings.
 """
 _SLOW_S = 1.0
-"""How many seconds two readings may be apart in any case, since a busy host may be late without having missed a
-reading."""
+"""A reading may always be this many seconds late without counting as missing, since the host may be busy."""
 
 _LOOP = read_script(__file__, "sampling_loop.sh")
 
 
 def is_count(word: str) -> bool:
-    """Return whether the text is a number that the kernel may print. It must be digits, but not thousands of them,
-    which Python refuses."""
+    """Return whether the text is a number that the kernel may print. It has at most 20 digits, since Python refuses to
+    convert thousands of them."""
     return len(word) <= 20 and word.isdecimal()
 
 
@@ -237,8 +236,8 @@ def steps_in_window(
 ) -> Iterator[SampleStep]:
     """Yield the intervals between readings, cut to the window. Intervals with missing readings are left out.
 
-    An interval that extends beyond an end of the window has the rate of the whole interval, as the counters are
-    interpolated at that end. Raises BadOutput if no part of the window was sampled.
+    The part of an interval inside the window gets the rate of the whole interval, as the counters are interpolated at
+    the end of the window. Raises BadOutput if no part of the window was sampled.
     """
     _require_some(probe, output, found, window)
     start, end = window

@@ -32,7 +32,7 @@ class StatusProbe(ABC):
     rates: ClassVar[Mapping[str, str]] = {}
     gauges: ClassVar[Mapping[str, str]] = {}
     counted: ClassVar[tuple[str, ...]] = ()
-    """The names of the counters, among those in the status, that `of_whole` needs."""
+    """The names of the counters that `of_whole` needs, as in the status."""
 
     def of_whole(self, grew: Mapping[str, float]) -> Mapping[str, float]:
         """Compute measures of the whole measurement from the growth of each counter in `counted`.

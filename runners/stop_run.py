@@ -225,8 +225,8 @@ def end_all(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> li
 
 
 def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
-    """Return whether a job or claim belongs to the run under an owner that was made from an earlier folder path or host
-    name.
+    """Return whether a job or claim belongs to the run although its owner was derived from an earlier folder path or
+    host name.
 
     Only runs by earlier versions have such an owner, until they are driven again.
     """

@@ -709,7 +709,8 @@ def _require_path(entry: Entry, reader: Reader) -> None:
 
 
 def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
-    """Separate the options that get their values from the hardware from all others."""
+    """Take out the options whose values are facts of the hardware, such as `cache = "{cache}"`. Return the block
+    without them, and their holes."""
     if entry is None:
         return None, {}
     found = {

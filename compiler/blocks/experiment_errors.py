@@ -557,8 +557,8 @@ class NoTimeToEnd(CompileProblem):
 
 
 class NeverSteady(CompileProblem):
-    """A measurement that should last until the load is steady, although the load never becomes steady or ends by
-    another rule. `what` is the cause, and `why` explains it."""
+    """A measurement that should last until the load is steady, although the load can't become steady, or ends by a rule
+    of its own. `what` is the cause, and `why` explains it."""
 
     code = "E0579"
     says = "experiment `{experiment}` is measured until it is steady, and {why}"

@@ -527,7 +527,7 @@ class Matrix:
     databases: Mapping[plan.DatabaseKey, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
     asked: tuple[str, ...]
-    """The probes that the experiment names, including those that the profile has made unreadable."""
+    """The names of the experiment's probes, including those whose meter the profile removes."""
     service_only: tuple[Span, str, tuple[str, ...]] | None
     unmerged: tuple[Span, str, str] | None
     clients: Mapping[str, plan.Client]
@@ -557,7 +557,8 @@ class Matrix:
 
     @cached_property
     def data_places(self) -> dict[tuple[str, int], tuple[object, ...]]:
-        """The place of a database's data on each hardware group, by the database's `id()`, filled in likewise."""
+        """The place of a database's data on each hardware group, by the database's `id()`. Like `data_parts`, it is
+        filled in by `expand.py`."""
         return {}
 
     @property

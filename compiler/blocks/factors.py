@@ -273,7 +273,8 @@ class _Levels:
         return _Level(level, {f"{self.entry.name}.{key}": bound for key, (_, bound) in values.items()}, block.head)
 
     def _value(self, attribute: ast.Attribute) -> tuple[plan.Option, Bound] | None:
-        """Return the value of a level and the value that replaces the factor's name, or None after a mistake."""
+        """Return the value of a level for the plan, and the expression that replaces the factor's name at this level,
+        or None after a mistake."""
         expr = self.reader.deref(attribute.values[0])
         if len(attribute.values) > 1:
             return self.reader.refuse(wrong.NoLevelValue(attribute.values[1].span, attribute.key.text, "a series"))
@@ -446,7 +447,8 @@ class BlocksAtLevels(Mapping[str, "Item | None"], Generic[Item]):
 
 
 def _changes(usual: Any, one: Any) -> dict[str, Any] | None:
-    """Return the fields that differ between a block and the usual block, or None if an entry of a table is missing."""
+    """Return the fields in which a block differs from the block at the default levels, or None if an entry of a table
+    is missing."""
     found: dict[str, Any] = {}
     for each in fields(usual):
         before, after = getattr(usual, each.name), getattr(one, each.name)

@@ -198,7 +198,8 @@ def _find(
 def _find(
     name: str, span: Span, reader: Reader, declared: Mapping[str, DeclaredProbe | None] = MappingProxyType({})
 ) -> ProbeSpec | DeclaredProbe | None:
-    """Return the probe with this name, or with the name that was most likely misspelt."""
+    """Return the probe with this name. If there is none, report the name, and return the probe whose name it most
+    likely misspells."""
     match PROBE_SPECS.find(name):
         case ProbeSpec() as probe:
             return probe

@@ -34,8 +34,7 @@ from benchbrief.model.units import parse_unit
 from benchbrief.model.value_shapes import Number
 
 JUDGED, HELD_OUT = 5, 3
-"""How many repeats may decide on a rate, and how many confirm the rate that was found, unless the spec says otherwise.
-"""
+"""How many repeats may decide on a rate, and how many confirm the rate found, unless the spec says otherwise."""
 MOST_CANDIDATES = 2000
 HIGHEST_ARGUMENTS = ("where", "within", "held_out")
 USAGE = "`highest(1k ops/s..200k ops/s, where: latency.p99[read] < 5 ms, within: 3 %)`"

@@ -54,7 +54,8 @@ def wrong_value(
 
 
 def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
-    """Remove the needless characters from `"5 min"`, `"nvme"`, `"{records}"` and `var.records`."""
+    """Return what the author most likely meant by a value with needless quotes, braces or prefix, such as `"5 min"`,
+    `"nvme"`, `"{records}"` or `var.records`. Return None for other values."""
     text = ""
     match expr:
         case ast.String(plain=plain) if plain is not None:

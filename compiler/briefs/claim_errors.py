@@ -28,8 +28,8 @@ class OneValue(CompileProblem):
 
 
 class UnclearBase(CompileProblem):
-    """A value that is divided by several things. `labels` are the labels of these things; `first` is the first one's
-    name."""
+    """A value that is divided by several contenders, so that it could be compared with any of them. `labels` are their
+    labels, and `first` is the name of the first one."""
 
     code = "E0832"
     says = "what is this compared with? It is divided by {listed}"

@@ -94,8 +94,8 @@ _NONE = r"(?:(?:no|not (?:an?|one))(?: single)? \w+|nobody|no one|none|nothing)"
 _AT_ITS = r"(?:at|in) (?:its|their|the) (?:very |absolute )?"
 _SO_FAR = r"[^.;。]*"
 _ALONE = r"(?: point| case|-case)?\b(?!\s*\w)"
-"""The text that may follow words such as `at the highest` when they do not name a load, a price or another thing,
-unlike `at the highest load`."""
+"""What may follow words such as `at the highest` if they stand alone. It does not match after `at the highest` in `at
+the highest load`, where they describe the load."""
 _IT_IS = r"(?:that|this|which|it) (?:is|was) (?:still |only |just )?(?:the|our|its) "
 _BEST_CASE = (
     rf"at (?:best|peak|its best|their best){_ALONE}|{_AT_ITS}(?:best|highest|peak|height|sweet spot){_ALONE}"
@@ -320,7 +320,7 @@ TIMES_MORE = _behind(
 TIMES_BY = _before(
     rf"(?:{_MORE}|{_RISING}|{_FALLING}|{_BETTERING}|(?:{_CHANGED}|{_BEATS})(?:s|d|ed)?)\b[^.;:]*\bby{_ENDS}"
 )
-"""Words before a multiple that make it the size of an increase: `faster by 2X`."""
+"""Words before a multiple that make it the size of a change: `faster by 2X`."""
 CHANGE = _behind(
     rf"(?:{_MORE}|ahead|above|beyond|on top|(?:extra|additional)(?:{_BLANK}\w+)?|(?:\w+ ){{0,2}}(?:{_CHANGED})s?)",
     rf"(?:も|の)?(?:{_MORE_JA}|{_CHANGED_JA}|[^。、]{{1,12}}(?:{_CHANGED_JA}))|の[^。、]{{0,4}}差|上(?=[。、]|\Z)",
@@ -348,7 +348,8 @@ LEFT_JA = rf"\A{_BLANKS}{_PER_CENT}?{_BLANKS}に(?:短縮|削減|低減|圧縮|�
 TIMES = _behind("the|as|of|what|that", "の", _TIMES)
 """Words behind a ratio that make it a comparison: `2 times the`, `2X as`, `2 倍の`."""
 FOR_EVERY = r"\bfor (?:every|each|one) (?:one|operation|read|update|request|\w+ (?:that|of|on|with))\b"
-"""Words that, anywhere in a sentence, make its number a rate for each item of the other side."""
+"""Words anywhere in a sentence that make its number a rate, such as the operations of one side for every operation of
+the other."""
 
 
 MULTIPLE = rf"\A(?:[xX×](?![A-Za-z])|{_BLANKS}倍(?!率)|{_BLANK}times{_BLANK}(?:the|as|that|what|those)\b)"
@@ -357,7 +358,7 @@ _AGAINST = (
     "against|than|versus|vs\\.?|over|compared (?:to|with)|relative to|instead of|in place of|replac(?:es?|ing)|of"
 )
 COMPARED = rf"\b(?:{_AGAINST})(?:{_BLANK}(?:the|an?|its|our|their))?{_BLANKS}\Z"
-"""Words that, before a name anywhere in an English sentence, mark it as the base of a comparison."""
+"""Words anywhere in an English sentence that make the name behind them the base of a comparison."""
 
 
 _THAN = r"than|over|against|vs\.?|versus|compared (?:to|with)|relative to"

@@ -631,11 +631,8 @@ def _is_typed(typer: Typer, value: ast.Expr) -> bool:
 def _is_unclear_ratio(
     typer: Typer, value: ast.Expr, base: tuple[_Base, ...], no_difference: float | None, label: ast.String
 ) -> bool:
-    """Return whether the value for equal sides is unknown, or whether the value behaves unlike the multiple or share
-    that the sentence states.
-
-    A multiple or a share doubles or halves when one side doubles.
-    """
+    """Return whether a value is unclear as the multiple or share that the sentence states: its value for equal sides is
+    unknown, or it does not double or halve when one side doubles."""
     behind = _around_value(label)[1]
     is_multiple = bool(words.found_in(words.MULTIPLE, behind))
     is_share = _hole_of(label).format.endswith("%") and bool(words.found_in(words.PER_CENT_OF, behind))

@@ -261,9 +261,8 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid as long as everything that expressions may refer to, and each setting that a text names, stays the
-    same. A report's mistakes are valid only while its block is unchanged, but they depend on no metrics other than
-    those that it reads.
+    They stay valid until something changes that expressions may refer to, or a setting that a text names. A report's
+    mistakes are valid only while its block is unchanged, but they depend on no metrics other than those that it reads.
     """
 
     scope: Scope | None = None

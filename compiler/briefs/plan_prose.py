@@ -477,7 +477,8 @@ def _number(typer: Typer, hole: ast.Hole, place: FixedKeys, around: tuple[str, s
 
 
 def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
-    """Return the unit of a number that a Python format prints, or None when the format is wrong."""
+    """Return the unit in which a Python format prints a number, or None if the format is wrong. A format with `%`
+    prints per cent by itself, so it needs a plain share."""
     if not _FORMAT.fullmatch(format_):
         return typer.refuse(wrong.BadFormat(span, format_, "", _EXAMPLES))
     unit = typed.unit

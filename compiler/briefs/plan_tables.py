@@ -481,7 +481,8 @@ def _without_lone_contenders(lines: Sequence[plan.Line]) -> list[plan.Line]:
 
 def _with_best(typer: Typer, body: Body, lines: Sequence[_Line], made: Sequence[plan.Line]) -> list[plan.Line]:
     """Return the lines of a table that marks the best. If some lines are contenders, they are compared with each other;
-    otherwise the values in each line are. A line is reported and left out if neither higher nor lower is better for it.
+    otherwise the values within each line are compared. A line is reported and left out if neither higher nor lower is
+    better for it.
     """
     made = _without_lone_contenders(made)
     across = any(each.tested and not each.tested.along for each in made)

@@ -73,7 +73,7 @@ def _numbers(typer: Typer, text: ast.String) -> list[ast.Hole]:
 
 
 def _places(block: ast.Block, each: str = "") -> Iterator[tuple[ast.String, str, ast.Attribute | None]]:
-    """Yield each text in a block that states a result as a title does. With it come a phrase for the text and its
+    """Yield each text in a block that states a result as a title does, a phrase that says which text it is, and its
     attribute."""
     kind = block.keyword.text
     each = "each " if kind == "each" else each

@@ -209,6 +209,6 @@ def _secrets(node: object, at: object = "the plan") -> Iterator[Brought]:
 
 
 def not_allowed(brought: Iterable[Brought], allowed: Iterable[str]) -> list[Brought]:
-    """Return the things with texts that are not allowed. The word `all` allows everything."""
+    """Return the things whose texts the user has not allowed. The word `all` allows everything."""
     known = {*allowed}
     return [] if "all" in known else [each for each in brought if each.text not in known]

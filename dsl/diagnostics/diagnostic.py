@@ -129,8 +129,7 @@ class Problem:
     hint: ClassVar[Prose] = ""
     remark: ClassVar[Prose] = ""
     mend: ClassVar[str | None] = None
-    """The text that corrects the mistake, or None if there is no correction. There is none either if the text needs a
-    field that is None."""
+    """The text that corrects the mistake. There is no correction if it is None, or needs a field that is None."""
     span: Span | None
 
     def __init_subclass__(cls) -> None:

@@ -2,8 +2,8 @@
 
 The text is cut where declarations begin at the margin. In a part with a mistake, the smallest possible thing around the
 mistake is corrected or left out: the wrong sign, the value of the attribute, the attribute, or the declaration. The
-replacement has the same length, so that all other places remain the same. The parser has got past a mistake if it can
-read on.
+replacement has the same length, so that all other places remain the same. If the parser then gets further than before,
+the mistake is dealt with.
 """
 
 from __future__ import annotations

@@ -203,7 +203,8 @@ class RunState:
                 self.without_room.append((cell.id, reason))
 
     def why_not_tried(self, cell: Cell) -> NotTried | None:
-        """Return why a cell would fail like the first ones, or None if it must be tried."""
+        """Return why a cell is not tried: it would fail like the first cells of its workload. Return None if it must be
+        tried."""
         try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
         return None if try_all else self.first_failures.why_not(cell)
 

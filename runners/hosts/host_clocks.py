@@ -147,11 +147,11 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 
 
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
+    """Return by how many seconds the time that offsets refer to was set between two readings of the controller's clock.
 
-    In journals of earlier versions, offsets refer to the controller's clock itself. That clock may have been set, and
-    its own offset is always 0. In journals of this version, this clock has an offset, which changes by as much as the
-    clock is set.
+    In journals of this version, that time can't be set: if the clock is set, its offset changes by the same amount, and
+    the result is 0. In journals of earlier versions, offsets refer to the controller's clock itself, whose own offset
+    is always 0.
     """
     step = clock_step(before, after)
     moved = step - (after.offset_s - before.offset_s) if before and after and step else 0.0

@@ -50,7 +50,8 @@ def now_in_run(start: RunStarted | None) -> float:
     """Return the current time on the clock of the controller that wrote this start, in epoch seconds. Works in any
     process of the same boot.
 
-    If the start is missing, or is from another boot, machine or an earlier version, returns this machine's own time.
+    Returns this machine's own time if there is no start, or if another boot, another machine or an earlier version
+    wrote it.
     """
     if start is None or start.since_boot is None or not start.boot or start.boot != this_boot():
         return time.time()

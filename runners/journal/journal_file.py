@@ -123,7 +123,7 @@ def is_locked(path: Path) -> bool:
 
 
 def take_lock(fd: int, path: Path, kind: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file, and return whether no other process holds the lock. Errors name `path`.
+    """Lock an open file. Returns False if another process holds the lock. Errors name `path`.
 
     Raises RunnerError on a file system without locks, as on some clusters, since nothing would keep two processes apart
     there.

@@ -30,7 +30,8 @@ class Recorded(NamedTuple):
 
 
 class Way(NamedTuple):
-    """The last changes that apply to a cell: `shared` for all tools, and `tool` for the cell's own tool."""
+    """How a cell is measured, as the numbers of the last changes: `shared` for all tools, and `tool` for the cell's own
+    tool."""
 
     shared: int
     tool: int

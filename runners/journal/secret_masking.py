@@ -280,7 +280,8 @@ def _escape(data: bytes) -> bytes:
 
 
 def _in_base64(data: bytes) -> Iterator[bytes]:
-    """Yield the base64 digits that encode only these bytes, for each of three offsets within longer encoded data."""
+    """Yield the forms that the bytes can have within longer data in base64: three, as they may begin at any of three
+    offsets in a group, in both alphabets. Digits that other bytes share are left out."""
     for before in range(3):
         bits = 8 * (before + len(data))
         start, end = -(-8 * before // 6), bits // 6

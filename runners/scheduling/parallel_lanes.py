@@ -37,8 +37,8 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
     """Return the lanes of a run that still have cells to do, without the cells whose ids are in `done`.
 
-    Two groups may share a lane only because of a third group. They still share it after the third group is done. If
-    they did not, each cell would run twice, because the lanes of the whole plan choose points and repeats.
+    Two groups that share a lane only because of a third group still share it once the third group is done. With a lane
+    for each group, every cell would run twice, because a lane of the whole plan chooses the points and repeats of both.
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]

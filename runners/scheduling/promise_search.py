@@ -64,7 +64,7 @@ def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> d
 
 
 def served_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> float:
-    """Of the operations that were due in the window, return the share that was done. A failed operation counts as done.
+    """Return which share of the operations that were due in the window was done. A failed operation counts as done.
 
     If the tool does not report how many operations were due, their number is computed from the rate. For random
     arrivals, two standard deviations are subtracted from it, so that only one run in 40 has fewer operations due.

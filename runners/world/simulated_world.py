@@ -621,8 +621,8 @@ class SimulatedWorld:
         return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
-        """Return the failing hosts that make this load generator fail: its own host and, if it is the cell's first one,
-        the hosts under test."""
+        """Return the hosts that fail at random and make this load generator fail. Its own host may do so and, if it is
+        the cell's first load generator, so may the hosts under test."""
         cell = context.cell
         first = cell.load_hosts[0]
         own = context.load_host or first
