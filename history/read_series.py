@@ -365,7 +365,7 @@ def _in_order(series: Sequence[tuple[int, HistorySeries]]) -> tuple[HistorySerie
 
 
 def differences(before: SeriesPart, after: SeriesPart) -> list[str]:
-    """Return in words how two parts differ."""
+    """Return a text on each difference between two parts: in unit, in definition, and in facts."""
     found = []
     if before.unit != after.unit:
         found.append(f"the unit was {before.unit or 'none'}, and is {after.unit or 'none'}")

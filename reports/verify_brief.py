@@ -65,8 +65,8 @@ MOST_OF_A_BRIEF = 1 << 30
 
 @dataclass(frozen=True)
 class Edited:
-    """A number that the document shows differently (`found`) than its side file records it (`recorded`). If one of them
-    lacks the number, that field is ""."""
+    """A number that the document shows as `found`, but its side file as `recorded`. If one of them lacks the number,
+    that field is ""."""
 
     id: str
     place: str
@@ -598,8 +598,8 @@ def _gaps_named(kind: str, name: str, numbers: NumbersFile) -> int:
 def _lacking_numbers(numbers: NumbersFile, parts: Sequence[object], results: Results) -> Iterator[str]:
     """Yield the numbers that texts and tables should have but lack.
 
-    The file says how many texts and numbers could not be made, but not where they belong. So that many texts and
-    numbers may be missing anywhere.
+    The file says how many texts and numbers could not be made, but not where they belong. The same number of texts and
+    numbers may therefore be missing anywhere.
     """
     queries = {query.id: identity(query.query) for query in numbers.queries}
     known = {
@@ -677,7 +677,7 @@ def _keys(keys: Sequence[DimKey | int | None]) -> tuple[DimKey, ...]:
 
 
 def _hashed(key: DimKey | int | None) -> DimKey:
-    """Replace a missing key with one that is equal to itself."""
+    """Return a key that can be compared. A missing key (NaN) becomes "", because NaN does not equal itself."""
     found = key_of(key)
     return "" if isinstance(found, float) and math.isnan(found) else found
 
@@ -692,8 +692,8 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
-    """Return the queries of a plan, including those in a report with the sentences of its claims. The number of a
-    held-out claim is read again from its held-out repeats."""
+    """Return the queries of a plan by identity, together with those of `said`, a report with the sentences of its
+    claims. In these, the number of a held-out claim was read again from its held-out repeats."""
     every = (plan.metrics, plan.expects, plan.claims, plan.reports, said)
     return {identity(query): query for query in objects_within(every, p.Query)}
 

@@ -109,7 +109,7 @@ class Push:
 
     tags: Sequence[str] = ()
     sign: Callable[[bytes], bytes] | None = None
-    """Signs the bytes of a manifest."""
+    """Returns a signature of a manifest's bytes. None if the manifest is not to be signed."""
     progress: Callable[[int, int], None] = lambda _done, _all: None
     more: Mapping[str, WriteTable] = field(default_factory=dict)
     """Further tables to make from the run's results, by name."""

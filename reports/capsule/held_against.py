@@ -96,7 +96,7 @@ def plan_in(capsule: OpenCapsule) -> Plan:
 
 
 def facts_of_capsule(capsule: OpenCapsule) -> list[FactRow]:
-    """Return the facts in a capsule. Raises ReportError."""
+    """Return the facts in a capsule. Raises ReportError if they are damaged."""
     try:
         found = json.loads(capsule.parts[FACTS])
     except (ValueError, RecursionError) as error:

@@ -175,7 +175,7 @@ def files_used_by(plan: Plan) -> set[str]:
 
 
 def _digests(content: bytes) -> Iterator[str]:
-    """Yield the digest of a file, and the digest of its text without a byte-order mark. Plans have the latter."""
+    """Yield the digest of a file, and the digest of its text without a byte-order mark. Plans have the second one."""
     yield hashlib.sha256(content).hexdigest()
     yield hashlib.sha256(content.removeprefix(b"\xef\xbb\xbf")).hexdigest()
 

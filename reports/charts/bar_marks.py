@@ -38,8 +38,8 @@ class Bracket:
 
 
 def brackets(plot: Plot) -> list[Bracket]:
-    """Return the brackets to draw. Their number is known, they have bars below them, and their neighbours leave room
-    for them."""
+    """Return the brackets to draw. Left out are those without a number, without bars below them, or without enough room
+    beside the previous one."""
     found: list[Bracket] = []
     shown = plot.bars_have_numbers or any(t.mark == "range" for t in plot.in_slots)
     for level, trace in enumerate(t for t in plot.chart.traces if t.mark == "bracket"):
@@ -93,8 +93,8 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers at both ends of floating bars. If there is room clear of intervals and repeats for the numbers
-    of all other bars, yield these, too."""
+    """Yield the numbers at both ends of floating bars. If the numbers of all other bars fit without touching intervals
+    and repeats, yield these, too."""
     shown = plot.bars_have_numbers
     levels = [plot.y_pixel(t)(p.y) for t in plot.levels for p in t.points if p.y is not None and not p.upright]
     for series, trace in enumerate(plot.chart.traces):
@@ -138,12 +138,12 @@ def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:
 
 
 def ink_within(trace: Trace, point: ChartPoint) -> str:
-    """Return the colour of a number within a bar."""
+    """Return the colour of a number within a bar: dark on a pale bar, and otherwise as `ink_on` chooses it."""
     return INK if trace.is_pale(point) else ink_on(trace.paint)
 
 
 def ink_on(paint: str) -> str:
-    """Return the colour of a number on a full colour."""
+    """Return the colour of a number on a bar of this colour: white if the contrast is enough, or else dark."""
     return PAPER if contrast_on_white(paint) >= _LEAST_CONTRAST else INK
 
 

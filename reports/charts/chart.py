@@ -141,7 +141,8 @@ class Trace:
 
     @property
     def is_reference(self) -> bool:
-        """Whether the series is a broken line to compare others with. Bars in a broken line are values like others."""
+        """Whether the series is a broken line to compare others with. Bars with a broken outline are values like
+        others."""
         return self.dashed and not self.stands_in_slot
 
     def is_pale(self, point: ChartPoint) -> bool:

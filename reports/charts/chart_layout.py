@@ -532,8 +532,7 @@ _BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 _BEYOND = 2.0
-"""How many times the largest measured value an axis may extend to, in order to show a line for comparison, such as an
-ideal."""
+"""To show a line for comparison, such as an ideal, an axis may extend to this many times the largest measured value."""
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:

@@ -263,8 +263,8 @@ FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text widt
 PHONE = 340
 """The width of the second drawing, which is for a phone's screen."""
 SLIDE = (720, 208)
-"""The size of a figure for a slide. To be readable from afar, the figure is shown 1.6 times as large, on a slide 1,136
-wide."""
+"""The size of a figure for a slide, in pixels. To be readable from afar, it is shown 1.6 times as large, on a slide
+1,136 pixels wide."""
 HIGHEST_ON_SLIDE = 280
 """The largest height of a figure that still fits below a two-line heading."""
 

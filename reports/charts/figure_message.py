@@ -200,8 +200,8 @@ def _share_of_noise(repeats: Sequence[float], level: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """Makes candidate sentences for a figure, the most informative first. `first` is a series that represents all of
-    them."""
+    """Makes candidate sentences for a figure, the most informative first. `first` is the series that stands for all of
+    the figure's series."""
 
     figure: plan.FigureElement
     first: DrawnSeries

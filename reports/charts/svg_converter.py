@@ -29,7 +29,7 @@ _READ = 1 << 16
 
 
 class NotDrawn(Exception):
-    """The converter returned no drawing. The error's text is the reason, on one line."""
+    """Raised if the converter returns no drawing. The error's text is the reason, on one line."""
 
 
 class Converter:

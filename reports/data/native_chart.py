@@ -40,7 +40,7 @@ class NativeSeries:
 
     @property
     def is_pale(self) -> bool:
-        """Whether all bars are pale in a broken line."""
+        """Whether all bars are pale and have a broken outline."""
         return self.mark in ("bar", "range") and self.dashed
 
     @property

@@ -83,7 +83,7 @@ class ProvenanceView:
     files: tuple[RawFile, ...]
     compact: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
-    """The line of each cell's measurement, for all cells behind a number."""
+    """For each cell behind a number, the line of the appendix with the cell's measurement."""
     unlisted: str = ""
     """How many raw outputs are missing from `files` because a page can't list them all, or "" if none is missing."""
     system: str = ""
@@ -270,8 +270,8 @@ class NumbersFile(_Part):
     journal_bytes: int = 0
     """How many bytes of the run's journal the tables were built from, or 0 in an early file."""
     journal_sum: str = ""
-    """The checksum of that part of the journal (`runners/journal/journal_file.py`). It shows whether the part was
-    changed."""
+    """The checksum of the first `journal_bytes` bytes of the journal (`runners/journal/journal_file.py`). It shows
+    whether they were changed."""
 
     not_made: tuple[str, ...] = ()
     """The parts of the brief that could not be made, each with its reason. Their numbers are missing."""

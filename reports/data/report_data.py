@@ -166,7 +166,7 @@ class AskedStore(Protocol):
     def sql(self, text: str) -> AskedTable: ...
 
     def each(self, text: str) -> AbstractContextManager[Iterable[Sequence[Any]]]:
-        """Yield the same rows one by one. While they are read, no other query is possible."""
+        """Yield the rows that `sql` would return, one by one. While they are read, no other query is possible."""
 
 
 class _Remembering:
@@ -367,7 +367,7 @@ class Results:
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
 
     def cells_behind(self, query: Query, **where: DimKey) -> tuple[ReportedCell, ...]:
-        """Return the cells behind the values at these keys."""
+        """Return the planned cells that the values at these keys are computed from, even if they have no result."""
         if query.sql not in self._behind:
             reads = reads_of(query)
             self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]

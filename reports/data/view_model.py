@@ -303,7 +303,7 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FormulaView:
-    """A formula. `steps` are the right sides of its equation: first in words, then in numbers, and at last the result.
+    """A formula. `steps` are the right sides of its equation: first in words, then in numbers, and finally the result.
     `title` says what it computes."""
 
     title: str
@@ -448,7 +448,7 @@ Block = (
 
 
 def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
-    """Return all figures, in order."""
+    """Yield all figures in order, including those in sections and in rows of figures."""
     for block in blocks:
         if isinstance(block, FigureView):
             yield block
@@ -464,7 +464,7 @@ def with_every_limit(view: ReportView) -> ReportView:
 
 
 def notes_of(blocks: Iterable[Block]) -> Iterator[Footnote]:
-    """Return all footnotes, in order."""
+    """Yield all footnotes in order, including those in sections, but not in the disclosure."""
     for block in blocks:
         if isinstance(block, FigureRow):
             yield from notes_of(block.figures)

@@ -194,8 +194,8 @@ def _ends(texts: Sequence[str], results: Results) -> str:
 
 
 def _loads(results: Results) -> Iterator[str]:
-    """Yield whether the loop was closed, paced or open, the loads, and how a run chose the loads. In a paced loop,
-    requests are due at a rate, but a thread that waits for an answer sends none."""
+    """Yield sentences on the kind of loop (closed, paced or open), on the loads, and on how a run chose them. In a
+    paced loop, requests are due at a rate, but a thread that waits for an answer sends none."""
     words, measured = results.words, {cell.experiment for cell in results.cells}
     planned = [each for each in results.plan.experiments.values() if each.name in measured]
     for axis in ("threads", "target"):
@@ -227,7 +227,8 @@ def _points(loads: list[float], results: Results) -> str:
 
 
 def _times(results: Results) -> Iterator[str]:
-    """Yield how long and how often each point was measured, in one sentence if all experiments are alike."""
+    """Yield sentences on how long and how often each point was measured. If all experiments are alike, there is only
+    one."""
     planned = results.plan.experiments.values()
     alike: dict[str, list[str]] = {}
     for experiment in planned:

@@ -20,7 +20,7 @@ from benchbrief.results.compare.comparison import compare_all
 from benchbrief.results.compare.contender import Contender
 
 MOST_SENTENCES = 3
-"""The most pairs that get a sentence each. For example, four hardware make six pairs. These get one sentence and a
+"""The most pairs that get a sentence each. More pairs, such as the six of four hardware groups, get one sentence and a
 list."""
 MOST_NAMED = 4
 """The most compared things to name. If there are more, their pairs are counted."""

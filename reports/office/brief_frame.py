@@ -126,7 +126,8 @@ def said_of(items: Iterable[Item], colon: str) -> list[Paragraph]:
 
 
 def properties_of(view: ReportView) -> dict[str, object]:
-    """Return the properties of a file, under names that suit all three libraries."""
+    """Return the properties of a file, under names that the libraries for documents, slides and workbooks all
+    understand."""
     origin = " · ".join((*(tag.text for tag in view.origin), f"benchbrief {view.version}, {view.run_id}"))
     texts = {
         "title": view.title,

@@ -119,7 +119,8 @@ class _Prose:
                 self._field(attributes.get("fldCharType", ""))
 
     def _field(self, kind: str) -> None:
-        """Follow a field of a document. The program computes its text, which is between separator and end."""
+        """Follow a field of a document, such as a page number. Its text is left out, because office programs compute
+        it. It is between the marks `separate` and `end`."""
         if kind == "begin":
             self._fields.append(False)
         elif kind == "separate" and self._fields:

@@ -35,7 +35,8 @@ the name of the x axis."""
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`. Categories have whole numbers, and the ends of their axis are half a slot away."""
+    """An axis from `low` to `high`. Categories are at whole numbers, and their axis extends half a slot beyond the
+    first and the last."""
 
     low: float
     high: float

@@ -27,9 +27,9 @@ _TALLER = 1.3
 _LEAST, _ENOUGH = 24.0, 30.0
 """The smallest type size for the numbers of a row, and the smallest size that allows larger texts below them."""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
-"""If the numbers of a row would be smaller than the first number in points, they are placed one below the other. They
-then take at most the second number as a share of the width. The third number is the share of the largest size that a
-number has beside a longer sentence.
+"""If the numbers of a row would have a smaller type size than the first number, they are placed one below the other.
+They then take at most the second number as a share of the width. A number beside a longer sentence has the third number
+as a share of the largest size.
 """
 _OVER_LABEL = 2.2
 """A number over its sentence is large enough at this many times the sentence's type size."""

@@ -43,7 +43,7 @@ _FOOT = 22.0
 _NO_TAGS = 30.0
 """How much lower the titles of the first slide are placed if there are no tags below them."""
 _TAG_WIDER, _TAG_PAD = 1.03, 16.0
-"""How many times as wide as estimated the text of a tag may be, and the space at both of its sides together."""
+"""The factor by which the text of a tag may be wider than estimated, and the sum of the spaces at its two sides."""
 
 
 @dataclass

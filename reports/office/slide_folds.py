@@ -29,8 +29,8 @@ _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
 """The largest share of a slide for a text that is placed beside the method: for one without numbers, and for one with
 numbers."""
 _BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
-"""The largest shares of a slide that everything around a chart, and around several panels, may take, and the share to
-leave for a table's notes."""
+"""The largest share of a slide for everything around a chart, the largest share for everything around several panels,
+and the share to leave for a table's notes."""
 _TITLE_LINES = 2
 """The most lines of a conclusion that becomes a title."""
 _NUMBER = re.compile(r"[\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?")

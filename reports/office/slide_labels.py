@@ -35,8 +35,8 @@ _MOST_NAMED, _NAME_SHARE = 3, 0.2
 _CORE = 0.7
 """The share of a number's size, around its middle, that must not cover a line."""
 _ASIDE, _TOGETHER = 3.0, 40.0
-"""The distance from the line for values that are moved up or down. Then the distance between points of several curves
-below which they share one label."""
+"""The distance from the line for values that are moved up or down, and the distance below which neighbouring points of
+several curves share one label."""
 _RIGHT, _LEFT = Place(9, 0, "left"), Place(-9, 0, "right")
 _OVER_AND_UNDER = (Place(0, -11, "center"), Place(0, 12, "center"))
 _SIDES = {

@@ -51,7 +51,7 @@ def set_look(drawn: Any, series: NativeSeries, place: int) -> None:
 
 
 def _fill(drawn: Any, series: NativeSeries) -> None:
-    """Fill the bars of a series. Those in a broken line are pale."""
+    """Fill the bars of a series. Bars with a broken outline are pale."""
     if series.is_pale:
         _pale(drawn, series.colour)
         drawn.format.line.dash_style = MSO_LINE.DASH

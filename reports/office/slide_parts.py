@@ -36,7 +36,8 @@ _MARK_PT, _MARK_MORE = 18.0, 4.0
 """The type size of a raised mark, which programs draw at two thirds of that size, and the most by which it may exceed
 the size of the text before it."""
 INSET = 7.2
-"""The space between the edge of a house's placeholder and its text, which is PowerPoint's own."""
+"""The space that PowerPoint leaves by default between the edge of a placeholder and its text. It applies to a house's
+placeholders."""
 _BETWEEN, _INDENT = 0.45, 1.3
 """The space between paragraphs, and the indent of list items, as multiples of the type size."""
 _SIGNS = {
@@ -176,7 +177,7 @@ def add_foot(slide: Any, layout: Any, text: str, content: Area) -> None:
 
 
 def add_chart(slide: Any, kind: Any, data: Any, area: Area, name: str, alt: str) -> Any:
-    """Add a chart without a legend, which is above it."""
+    """Add a chart. It has no legend of its own, because its key is a text above it."""
     frame = slide.shapes.add_chart(kind, Pt(area.left), Pt(area.top), Pt(area.width), Pt(area.height), data)
     frame.name = writable(name)
     frame._element.nvGraphicFramePr.cNvPr.set("descr", writable(alt))

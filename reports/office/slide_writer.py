@@ -68,7 +68,7 @@ counts as short if the title would need one line less in an area that is wider b
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4
-"""How many times as wide as estimated a large number may be in our typeface, and in another one."""
+"""The factor by which a large number may be wider than estimated: in our typeface, and in another one."""
 
 
 @dataclass

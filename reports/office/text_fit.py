@@ -14,7 +14,7 @@ LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
 """The height of a line in multiples of the type size, in most typefaces and in a typeface for Japanese."""
 _JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
 BOLDER = 1.06
-"""How many times as wide bold letters are."""
+"""The factor by which bold letters are wider than others."""
 _WORD = re.compile(
     r"[\u30a1-\u30fc]+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]"
     r"|(?:[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u00a0\u202f])+"

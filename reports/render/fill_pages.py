@@ -239,8 +239,8 @@ def fit_figures(
 
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any], further: int) -> tuple[Any, _Pages]:
-    """Return the document and the contents of its pages. The figures are fitted to the pages if that is better, and the
-    last page has more on it if it has room."""
+    """Return the document and the contents of its pages. If that makes its pages better, the figures are fitted to
+    them. If the last page has room, more is put on it."""
     document, now, best = setting.document, setting.now, setting.best
     for arrangement in setting.galley.endings(best, further):
         if best is now and arrangement is now.arrangement:

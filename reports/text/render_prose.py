@@ -46,8 +46,8 @@ class Citation:
 
 
 class UnsaidClaim(ValueError):
-    """A text still has a claim's name instead of its sentence, because `reports/view/said_claims.py` did not process
-    the text."""
+    """Raised if a text still has a claim's name instead of its sentence, because `reports/view/said_claims.py` did not
+    process the text."""
 
 
 Insert = Callable[[Value | Citation, str], Inserted]

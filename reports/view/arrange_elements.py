@@ -53,8 +53,8 @@ _HEADLINE, _SMALLEST_HEADLINE, _WRAPPED_HEADLINE = (40.0, 58.0), 20.0, 26.0
 """The least and the largest type size of a headline's numbers, the smallest size for long numbers, and the size of
 words on several lines, in points."""
 _HEADLINE_SHARE, _BOLD = 0.66, 1.02
-"""The largest share of the width that a number takes if its sentence is beside it, and how many times as wide bold
-letters are."""
+"""The largest share of the width that a number takes if its sentence is beside it, and the factor by which bold letters
+are wider."""
 _FEW_ROWS = 6
 """The most rows of a table that leaves room for a text on its slide."""
 _SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
@@ -182,8 +182,8 @@ def take_figure(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block
 
 
 def conclusions_of(blocks: Sequence[Block]) -> list[str]:
-    """Return the anchors of the sections that conclude a brief: the sections with only texts and facts that come
-    last."""
+    """Return the anchors of the sections that conclude a brief. These are the last sections, as long as they have only
+    texts and facts."""
     found: list[str] = []
     for block in reversed(blocks):
         if isinstance(block, SectionView):

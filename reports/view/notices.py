@@ -75,8 +75,8 @@ def every_limit(found: Iterable[Notice]) -> tuple[Limit, ...]:
 
 def told_in_brief(found: Sequence[Notice], *, cap: bool = True) -> tuple[Limit, ...]:
     """Return the limits that a brief lists: first those that a person wrote or that are grave, and then others. With
-    `cap`, these are up to `MOST_LIMITS`, or more if more of the first kind exist. The disclosure has the rest. If only
-    one limit remained, it is listed, too.
+    `cap`, at most `MOST_LIMITS` are listed, unless more are of the first kind. The disclosure has the rest. If that
+    would be a single limit, it is listed, too.
     """
     first = [each for each in found if each.is_stated or each.is_grave or each.severity == "error"]
     limits = (*every_limit(first), *every_limit(each for each in found if each not in first))
@@ -170,7 +170,7 @@ _ONE_FOR_ALL = {
 
 def _with_few_tags(found: Iterable[Notice], results: Results) -> Iterator[Notice]:
     """Yield the notices with at most two tags. The texts of further tags are listed among the limits, including those
-    on page 1. A rehearsal does not say there again that all points were measured once."""
+    on page 1. A rehearsal's text is not listed if page 1 already says that all points were measured once."""
     tags: dict[str, None] = {}
     for one in found:
         if one.origin and one.origin.text not in tags and len(tags) == _MOST_TAGS:

@@ -35,7 +35,7 @@ _HEAD = 14.0
 _SMALLEST, _LEGIBLE = 0.7, 7.0
 """The smallest type size of a full table, as a share of the usual size and in points."""
 _BOLD = 1.1
-"""The most that a bold text exceeds the estimated width, as a factor."""
+"""The largest factor by which a bold text may be wider than estimated."""
 
 _MOST_CARDS = 6
 

@@ -28,7 +28,7 @@ from benchbrief.runners.journal.run_folder import held_out_folder, load_plan
 @dataclass(frozen=True)
 class Winner:
     """The places where a claim's extremes were found, one for each extreme. `points` is the number of compared points,
-    and `value` is the claim's value at that time."""
+    and `value` is the claim's value when they were found."""
 
     places: tuple[Place, ...]
     points: int

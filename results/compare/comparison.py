@@ -205,9 +205,10 @@ def compare(found: Iterable[ComparedQuantity], threshold: float = 0.0) -> PairOu
 def compare_all(pairs: Iterable[Iterable[ComparedQuantity]], threshold: float = 0.0) -> list[PairOutcome]:
     """Judge several pairs of contenders as one set of comparisons, each pair by its own quantities.
 
-    A family is a group of tests that answer one question, such as "has throughput changed at some point?" See R. Bender
-    and S. Lange, "Adjusting for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So the
-    many points of other metrics do not make this question harder to answer. A family includes all pairs of contenders.
+    A family is a group of tests that answer one question, such as "has throughput changed at some point?" It includes
+    all pairs of contenders. Only tests of one family are corrected together, so the many points of other metrics do not
+    make its question harder to answer. See R. Bender and S. Lange, "Adjusting for multiple testing - when and how?",
+    Journal of Clinical Epidemiology 54 (2001).
     """
     rows_of = [
         [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]

@@ -52,7 +52,8 @@ CellState = Literal[
 
 Kept = Literal["kept", "broken", "not offered"]
 KEPT: Mapping[Vote | None, Kept] = {"met": "kept", "broken": "broken", "beyond": "not offered"}
-"""What a cell's vote says about the promise of its search. A failed cell has no entry."""
+"""For each vote of a cell in a search for a promise, whether the promise was kept. Votes of failed cells are not
+included."""
 
 
 @dataclass(frozen=True)

@@ -373,8 +373,8 @@ class Store:
         return self._connection.execute(sql, parameters).fetchall()
 
     def _order_of_names(self) -> dict[str, dict[DimKey | None, int]]:
-        """Return the rank of each level, and of each name by the first cell that has it. Cells are in the plan's
-        order."""
+        """Return the rank of each level and of each name. The rank of a name is that of the first cell that has it, in
+        the plan's order."""
         ranks: dict[str, dict[DimKey | None, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):

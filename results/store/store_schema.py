@@ -64,8 +64,8 @@ class EventRow(NamedTuple):
     `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long the event's command took
     on the slowest host, and `exit_code` is 0 if it succeeded on all hosts. `before` and `lowest` are throughputs
     (ops/s). `dip` is how far the lowest throughput is below the one before, as a share. `recovery_s` is the time until
-    the throughput had recovered, `outage_s` is the length of its outage, and `latency_s` is the time until the latency
-    had recovered: see `results/statistics/recovery.py`. If these values are NULL, `reason` says why. If `latency_s` is
+    the throughput had recovered, `latency_s` is the time until the latency had recovered, and `outage_s` is the length
+    of the outage: see `results/statistics/recovery.py`. If these values are NULL, `reason` says why. If `latency_s` is
     NULL, `latency_reason` says why.
     """
 
