@@ -204,7 +204,7 @@ def recheck(plan: Plan, carried: Sequence[Carried]) -> Rechecked:
 
 
 def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> Rechecked:
-    """Check the machine and the tools on it."""
+    """Check whether the host is still the same machine, and has the same tools."""
     found = Rechecked()
     mine = [each for each in carried if host in each.cell.locks]
     paths = dict.fromkeys(path for each in mine if (path := plan.databases[each.cell.database].path))
@@ -234,7 +234,7 @@ def _tools(carried: Sequence[Carried], host: str) -> dict[tuple[str, str | None]
 
 @dataclass(frozen=True)
 class _Program:
-    """A tool as it is on a host now."""
+    """The version and the digest of a tool, as it is on a host now."""
 
     version: str
     sha256: str

@@ -593,7 +593,7 @@ def _claims_named(typer: Typer, attribute: ast.Attribute, places: dict[str, Span
 
 
 def _template(typer: Typer, head: Body) -> str:
-    """Return the template, which may come from another package."""
+    """Return the name of the template, or of the default one if the spec gives none or there is a mistake in it."""
     value = next(iter(head.values("template")), None)
     if isinstance(value, ast.Name) and isinstance(refused := TEMPLATE_SPECS.find(value.text), RefusedExtension):
         typer.report(UnusableExtension.of(value.span, refused))

@@ -457,7 +457,7 @@ def _workload_keys(name: str, cells: list[Cell]) -> Iterator[str]:
 
 
 def _at(plan: Plan, workload: str) -> str:
-    """Return, in words, the levels in a workload's key."""
+    """Return the levels in a workload's key as the end of a phrase (`, codec LZ4`), or "" if the key has none."""
     levels = Levels(workload.partition("?")[2])
     return f", {levels_text(plan, levels)}" if levels else ""
 

@@ -130,7 +130,8 @@ class Attempt:
         return self.left.step.at if self.left.step.step == kind else None
 
     def is_due(self, kind: StepKind) -> bool:
-        """Return whether the step must be run or resumed."""
+        """Return whether the step must be run or resumed. A resumed attempt skips the steps that an earlier controller
+        has completed."""
         current = self.left.current if self.left else None
         return current is None or KINDS.index(kind) >= KINDS.index(current)
 

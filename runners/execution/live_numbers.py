@@ -144,7 +144,7 @@ class Monitor:
         self._write()
 
     def watch(self, running: RunningJob, read: Read) -> None:
-        """Start reading this job."""
+        """Start reading this job. `read` makes a reading from the end of its output."""
         with self._lock:
             self._jobs[id(running)] = _Watched(running, read, time.monotonic() + min(_FIRST_S, self.poll_s))
 

@@ -138,7 +138,7 @@ class CountingMeter(Meter):
     def moved(
         self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
     ) -> list[tuple[SampleStep, float | None]]:
-        """Return the watts over each interval between readings."""
+        """Return the watts over each interval between readings, or None for an interval in which they are unknown."""
 
 
 class RecordedMeter(AnyMeter):

@@ -83,7 +83,8 @@ class _Group:
         return say.repeats_enough(n=self.end, width=share_figure(widest, 1), wanted=self._wanted)
 
     def unconfident(self) -> Iterator[str]:
-        """Yield remarks about hardware groups whose repeats are all done but not close enough to one another."""
+        """Yield remarks about hardware groups that have had all their repeats, but whose values are still not close
+        enough to one another."""
         most = self.experiment.repeats
         for (hardware, _), each in self.repeats.items():
             rates = each.rates(most)
