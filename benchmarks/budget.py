@@ -155,7 +155,7 @@ class Answers:
 
 
 def _in_order(plan: Plan, questions: Iterable[_Question]) -> list[Expect]:
-    """Return the expectation of each question."""
+    """Return the plan's expectation for each question, in the order of the questions."""
     by_text = {expect.text: expect for expect in plan.expects}
     return [by_text[asked(*question)] for question in questions]
 

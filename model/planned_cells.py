@@ -52,7 +52,7 @@ class UncountedCandidates:
             self.leave_out(cell)
 
     def leave_out(self, cell_id: str, by: int = 1) -> None:
-        """Count a cell that its ramp or search leaves out. `by` is -1 if the cell comes back."""
+        """Count a cell that its ramp or search leaves out or, with `by` = -1, no longer leaves out."""
         if (curve := self._curve.get(cell_id)) is not None:
             self._left_out[curve] += by
 

@@ -354,7 +354,7 @@ class RunRecord:
     promises: dict[Knee, j.PromiseEnded] = field(default_factory=dict)
     """The result of each search for a promise."""
     held_out: dict[str, j.HeldOutBegan] = field(default_factory=dict)
-    """The last record about measuring each claim's extreme again."""
+    """For each claim, the last record of measuring its extreme again."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)

@@ -31,7 +31,7 @@ phases.
 """
 
 ROUNDING = 1e-9
-"""The share that values may exceed the limits by, because of binary arithmetic."""
+"""The share by which values may exceed the limits, because of binary arithmetic."""
 
 BATCH_S = 5.0
 """The length in seconds of a batch in a run that ends by itself. MSER-5 uses means of five values, here one per second.

@@ -73,7 +73,7 @@ def room_taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 
 def _room(path: Path) -> int:
-    """Return the size rounded up to whole pages, as files take in memory."""
+    """Return the size of the files, each rounded up to whole pages, since files in memory take whole pages."""
     files = [each for each in (path, *path.rglob("*")) if each.is_file()]
     return sum(-(-each.stat().st_size // PAGE) * PAGE for each in files)
 

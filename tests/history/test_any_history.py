@@ -33,7 +33,7 @@ QUANTITIES = (("throughput", "ops/s", "higher"), ("errors", "share", "lower"), (
 
 @dataclass
 class Place:
-    """A place that holds runs for a site."""
+    """A folder or store, as a site sees it, that holds these runs."""
 
     runs: Sequence[SiteRun]
     name: str = "tests"

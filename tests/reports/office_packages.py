@@ -58,7 +58,7 @@ def _drawn(text: str) -> str:
 
 
 def document(*paragraphs: str) -> bytes:
-    """Return a document that begins a new run at each blank, as after an edit in Word."""
+    """Return a document that begins a new text run at each blank, as after an edit in Word."""
     body = "".join(
         "<w:p>" + "".join(f'<w:r><w:t xml:space="preserve">{word}</w:t></w:r>' for word in text.split("|")) + "</w:p>"
         for text in paragraphs

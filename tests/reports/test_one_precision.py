@@ -32,7 +32,7 @@ def writing(text: str) -> str:
 
 
 def of_unit(unit: str, value: float, shown: str) -> tuple[str, float]:
-    """Return a number that is the same whether it is printed in per cent or as a share."""
+    """Return a number's unit and size, in a form that is the same for 50 % and for a share of 0.5."""
     share = unit == "%" or shown.endswith("%")
     return ("%" if share else unit), float(f"{abs(value) / (100 if unit == '%' else 1):.12g}")
 

@@ -29,7 +29,7 @@ def said(topic: str, words: int) -> Slide:
 
 
 def figure(topic: str, above: str, *bars: str) -> Slide:
-    """Return a slide of a bar chart that shows these numbers."""
+    """Return a slide with a bar chart of these numbers."""
     names = tuple("ABCD"[: len(bars)])
     data = tuple(("Rate", name, number) for name, number in zip(names, bars, strict=True))
     series = NativeSeries("Rate", "bar", "#0072b2", tuple(map(float, bars)))

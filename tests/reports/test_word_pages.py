@@ -51,7 +51,7 @@ def test_a_figure_is_as_high_as_fills_the_pages(lines: int, least: float, low: f
 
 
 def share_above(note: str) -> float:
-    """Return the share of its height that a figure has on a page with a footnote."""
+    """Return the factor by which the height of a figure changes on a page with this footnote."""
     made = docx.Document()
     place, said = made.add_paragraph(), made.add_paragraph("Said")
 

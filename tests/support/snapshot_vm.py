@@ -67,7 +67,7 @@ class Machine:
     home: Path
 
     def run(self, text: str, *arguments: str, user: str = "root") -> subprocess.CompletedProcess[str]:
-        """Run a script on the machine."""
+        """Run a script on the machine, and return its result even if it fails."""
         line = shlex.join(["sh", "-c", text, "sh", *arguments])
         words, nothing = (*self._ssh(user), line), subprocess.DEVNULL
         return subprocess.run(words, stdin=nothing, capture_output=True, text=True, check=False, timeout=1800)

@@ -71,7 +71,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The unit of a plain number. A share in this unit is 1 for the whole."""
+"""The names of the unit of a plain number. In this unit, a share of the whole is 1."""
 
 
 @dataclass(frozen=True)

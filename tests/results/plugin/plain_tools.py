@@ -45,7 +45,7 @@ class PlainDriver:
 
 
 class LaggingDriver(PlainDriver):
-    """A driver that reports a measure of its own."""
+    """The same driver under the name `lagging`, whose spec declares a measure of its own."""
 
     name: ClassVar[str] = "lagging"
 

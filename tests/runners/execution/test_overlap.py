@@ -235,7 +235,7 @@ def test_data_that_another_run_wrote_to_after_the_wait_are_loaded_again(bench: B
 @pytest.mark.long
 @pytest.mark.timeout(240)
 def test_data_that_another_cell_wrote_to_after_the_wait_are_loaded_again(bench: Bench) -> None:
-    """The group's first cell fails in the first run, and runs in between in the second."""
+    """In the first run, the group's first cell fails. The second run measures it before the cell that had waited."""
     failed = bench.folder / "failed"
     once = f"*/two*fillseq*) [ -e {failed} ] || {{ touch {failed}; exit 7; }};;"
     tool = wrapped.db_bench(bench.folder / "once", once)

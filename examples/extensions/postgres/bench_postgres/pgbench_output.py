@@ -86,7 +86,7 @@ def script_of(printed: str) -> str:
 
 
 class TwoRuns(NotALog):
-    """Raised if a second run begins at this line."""
+    """Raised if a line begins the output of a second run."""
 
 
 def read_summary(lines: Iterable[str]) -> Summary:
