@@ -12,7 +12,7 @@ from itertools import pairwise
 from benchbrief.model.measurement import Bucket, Histogram
 
 US_PER_S = 1_000_000
-"""Microseconds per second."""
+"""The microseconds in a second, which `from_counts` needs for a tool that reports microseconds."""
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:

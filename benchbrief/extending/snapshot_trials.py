@@ -43,7 +43,7 @@ class TrialPlace:
     """A directory, and the scripts for the file system that contains it."""
 
     def __init__(self, name: str, path: Path) -> None:
-        """Raises Unmade."""
+        """Raises Unmade if the extension has no `trial.sh`."""
         self.snapshots, self.path = FileSystemSnapshots(name), path
         with as_file(files(self.snapshots.spec.implementation) / FILE) as script:
             if not script.is_file():

@@ -1,4 +1,4 @@
-"""Tests `bench explain`."""
+"""Tests `bench explain`: one code, all codes, JSON, completion, and a guess for an unknown code."""
 
 from __future__ import annotations
 

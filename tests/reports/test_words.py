@@ -1,4 +1,4 @@
-"""Tests the word catalogues."""
+"""Tests the catalogues of words: each language has the same keys and holes."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class MongoDB:
         return facts | command_files(self._database, self._hardware, self._hosts)
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`."""
+        """Implement `seams.ShapesData`: the server's storage facts and build, and the files that commands name."""
         facts = command_files(self._database, self._hardware, self._hosts) | storage_of(self._started())
         if self._build is None:
             self._build = self.build()
@@ -167,17 +167,18 @@ class MongoDB:
         return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
 
     def can_undo(self, cell: Cell) -> bool:
-        """Implement `seams.Undoes`."""
+        """Implement `seams.Undoes`: return whether the records that cells inserted can be deleted."""
         return mongo_data.can_delete(self._data_set(), cell)
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
-        """Implement `seams.Undoes`."""
+        """Implement `seams.Undoes`: delete the records that cells inserted, from the hosts that load the data set if
+        possible."""
         server = mongo_data.Server(self._database, self._uri_of_server(), self._primary_at)
         with mongo_data.find_routes(self._data_set(), server, cell, self._hosts) as routes:
             return mongo_data.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
-        """Implement `seams.KnowsChanges`."""
+        """Implement `seams.KnowsChanges`, with a note in the server."""
         if cell.dataset:
             self._data_set().finish(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
 
@@ -186,7 +187,7 @@ class MongoDB:
         self._data_set().drop(sharded_by_default=self._cluster is not None)
 
     def is_unchanged(self, cell: Cell) -> bool:
-        """Implement `seams.KnowsUnchanged`."""
+        """Implement `seams.KnowsUnchanged`. Returns False if earlier writers may not have been noted."""
         known = self._cluster is not None and self._cluster.knows_writers
         return known and cell.dataset is not None and self._data_set().usable(cell.dataset, ("nothing",))
 
@@ -213,7 +214,8 @@ class MongoDB:
             self._connect_again()
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`, with a note in the server. Does nothing for the resets `drop_and_load` and
+        `command`."""
         if cell.dataset is None or self._database.reset in ("drop_and_load", "command"):
             return ()
         writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workload_of(cell), cell.events))
@@ -237,7 +239,7 @@ class MongoDB:
         return tuple(dict.fromkeys(remarks))
 
     def size(self, cell: Cell) -> Size:
-        """Implement `seams.TellsSize`."""
+        """Implement `seams.TellsSize`. The size is that of the whole database, including other collections."""
         del cell  # other collections in the database count as well
         return size_of(self._started(), self._data)
 
@@ -245,7 +247,7 @@ class MongoDB:
         return counters_of(self._started().command("serverStatus"))
 
     def status(self) -> dict[str, float]:
-        """Implement `seams.TellsStatus`."""
+        """Implement `seams.TellsStatus`. In a replica set, the status includes the secondaries' largest lag."""
         connection = self._started()
         status = connection.command("serverStatus")
         members: Sequence[Mapping[str, Any]] = ()
@@ -270,11 +272,11 @@ class MongoDB:
             )
 
     def take_over(self) -> None:
-        """Implement `seams.OutlivesController`."""
+        """Implement `seams.OutlivesController`. The prepare commands will not run again."""
         self._entered = True
 
     def job_keys(self) -> Mapping[str, str]:
-        """Implement `seams.OutlivesController`."""
+        """Implement `seams.OutlivesController`. There are no keys for a server that already ran before the run."""
         if self._database.start:
             return server_keys(self._key, self._database, self._hardware, self._hosts)
         if self._database.server != "embedded":

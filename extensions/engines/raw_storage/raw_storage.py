@@ -143,7 +143,7 @@ class RawStorage(DirectoryEngine):
         return {"server": say.no_database(), "path": self._place, **self.shaping()}
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`."""
+        """Implement `seams.ShapesData`: the files that commands name."""
         return command_files(self.database, self.hardware, self.hosts)
 
     def build(self) -> str:
@@ -162,7 +162,7 @@ class RawStorage(DirectoryEngine):
         return cell.dataset is not None and self._writers(cell.dataset.hash) == 0
 
     def restore(self, cell: Cell) -> str:
-        """Implement `seams.Restores`."""
+        """Implement `seams.Restores`, by the user's own command or from a snapshot of the directory."""
         del cell
         if self.database.reset == "command":
             self.run_hooks("reset")

@@ -240,7 +240,7 @@ class RocksDB(DirectoryEngine):
         return ""
 
     def room_for_load(self, cell: Cell) -> Room:
-        """Implement `seams.KnowsRoom`."""
+        """Implement `seams.KnowsRoom`. The room is an estimate: see `room_for`."""
         return room_for(self.plan, cell)
 
     def describe(self) -> dict[str, str]:
@@ -268,7 +268,7 @@ class RocksDB(DirectoryEngine):
         return Size(on_disk, logical, why_no_disk, why)
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`."""
+        """Implement `seams.ShapesData`: the options file, and the files that commands name, each with its SHA-256."""
         facts = command_files(self.database, self.hardware, self.hosts)
         if options := self.database.options_file:
             digest = self._run(_DIGEST, options).stdout.strip()
@@ -335,7 +335,7 @@ class RocksDB(DirectoryEngine):
             )
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`, with a count in the marker. Returns a warning about earlier writers."""
         if cell.dataset is None or self.database.reset == "command":
             return ()
         writing = writes(self.plan.workload_of(cell), cell.events)
@@ -436,7 +436,7 @@ class RocksDB(DirectoryEngine):
             )
 
     def why_failed(self) -> str:
-        """Implement `seams.KnowsWhy`."""
+        """Implement `seams.KnowsWhy`: the only known reason is a full file system."""
         free, size = self._room()
         if free is None or size is None or free >= max(_FULL, min(_FULL_AT_MOST, _FULL_SHARE * size)):
             return ""

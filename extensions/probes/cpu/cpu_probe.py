@@ -76,7 +76,7 @@ class Cpu:
         return tuple(samples)
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """Implement `seams.TellsNow`."""
+        """Implement `seams.TellsNow`: the utilisation between the last two readings."""
         last = parse_recent(text)[-2:]
         moved = _moved(*last) if len(last) == 2 else None
         if moved is None:

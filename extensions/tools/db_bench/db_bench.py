@@ -227,7 +227,7 @@ class DbBench:
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `seams.TellsDatabase`."""
+        """Implement `seams.TellsDatabase`, from the statistics history in db_bench's output."""
         probe = _database_probe(context)
         found = history.read_slices(read_output_lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
         if probe is None or not found:
@@ -235,7 +235,7 @@ class DbBench:
         return history.make_samples(found, probe.every_s, output.host, window)
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
-        """Implement `seams.TellsInterim`."""
+        """Implement `seams.TellsInterim`. There is a rate, but no latency yet."""
         return text.interim(text_so_far, background=context.workload.benchmark in _BACKGROUND)
 
 

@@ -165,7 +165,7 @@ class Fio:
         )
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Implement `seams.TellsInterim`."""
+        """Implement `seams.TellsInterim`. There is a rate, summed over reads and writes, but no latency."""
         del context
         status = _STATUS.findall(text)
         rates = [float(number) * _SCALE[unit] for number, unit in _RATE.findall(status[-1])] if status else []

@@ -173,7 +173,7 @@ class GoYcsb:
         )
 
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
-        """Implement `seams.TellsInterim`."""
+        """Implement `seams.TellsInterim`, from the cumulative rows that go-ycsb prints at intervals."""
         return text.interim(text_so_far)
 
 

@@ -207,7 +207,7 @@ class Openload:
         return measured
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Implement `seams.TellsInterim`."""
+        """Implement `seams.TellsInterim`, from openload's last complete line."""
         del context
         return interim(text)
 

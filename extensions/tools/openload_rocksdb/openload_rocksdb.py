@@ -74,13 +74,13 @@ class OpenloadRocksdb(Openload):
         return replace(found, properties=(*found.properties, *properties.items()))
 
     def engine_version(self, path: str) -> Command:
-        """Implement `seams.HoldsEngine`."""
+        """Implement `seams.HoldsEngine`: `openload-rocksdb version` prints the library's version."""
         return Command((path, "version"))
 
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Implement `seams.TellsDatabase`."""
+        """Implement `seams.TellsDatabase`, from the file of counters that the tool writes."""
         probe = _database_probe(context)
         found = tuple(_slices(output.directory / STATISTICS)) if probe else ()
         if probe is None or not found:

@@ -1,4 +1,4 @@
-"""Tests the pool of a run's hosts."""
+"""Tests the pool of a run's hosts: connections are shared and kept, and an absent host does not hinder the others."""
 
 from __future__ import annotations
 

@@ -152,7 +152,8 @@ class Pgbench:
         return measurement(found, log, output, context)
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Implement `seams.TellsInterim`."""
+        """Implement `seams.TellsInterim`. The latency is the mean over all transactions, as in pgbench's progress
+        lines."""
         del context
         shown = _PROGRESS.findall(text)
         return Interim(float(shown[-1][0]), float(shown[-1][1]) / 1000, "mean transaction") if shown else None

@@ -124,7 +124,8 @@ class Postgresql:
         return ""
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`."""
+        """Implement `seams.ShapesData`: the server's version, block size and checksums, and the files that commands
+        name."""
         found = self._facts()
         shaping = {name: str(found[name]) for name in ("version", "block_size", "data_checksums")}
         return shaping | command_files(self._database, self._hardware, self._hosts)
@@ -146,7 +147,7 @@ class Postgresql:
             self._hooks("teardown")
 
     def take_over(self) -> None:
-        """Implement `seams.OutlivesController`."""
+        """Implement `seams.OutlivesController`. The prepare commands will not run again."""
         self._entered = True
 
     def job_keys(self) -> Mapping[str, str]:
@@ -173,7 +174,7 @@ class Postgresql:
         self._reached().do(f"DROP TABLE IF EXISTS {', '.join(_TABLES)}", timeout_s=_LONG_S)
 
     def restore(self, cell: Cell) -> str:
-        """Implement `seams.Restores`."""
+        """Implement `seams.Restores` by the user's own command, and check the number of rows afterwards."""
         self._hooks("reset")
         self._client = None  # the command may have restarted the server
         self._reach()
@@ -190,7 +191,7 @@ class Postgresql:
         self._note(cell.dataset, 0)
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.CountsWriters`."""
+        """Implement `seams.CountsWriters`, with a note in the table's comment. Returns a warning about earlier writers."""
         if cell.dataset is None or self._database.reset not in ("reuse", "after_writes"):
             return ()
         writers = self._writers(cell.dataset)
@@ -215,7 +216,7 @@ class Postgresql:
         return remarks
 
     def size(self, cell: Cell) -> Size:
-        """Implement `seams.TellsSize`."""
+        """Implement `seams.TellsSize`. The size is that of the whole database, including other tables."""
         del cell  # other tables in its database count as well
         found = self._reached().ask(_SIZE)
         return Size(float(found["size"]), None, why_no_logical=say_pg.pg_size_of_database())
@@ -226,7 +227,7 @@ class Postgresql:
         return {name: value for name, value in self.status().items() if name in _COUNTERS}
 
     def status(self) -> Mapping[str, float]:
-        """Implement `engines.TellsStatus`."""
+        """Implement `engines.TellsStatus`. Values that are not numbers are left out."""
         view = _CHECKPOINTS[self._version_num >= _CHECKPOINTER]
         found = self._reached().ask(_sql("server_status.sql").replace("CHECKPOINTS", view))
         return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
