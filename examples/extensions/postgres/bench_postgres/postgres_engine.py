@@ -124,8 +124,7 @@ class Postgresql:
         return ""
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`: the server's version, block size and checksums, and the files that commands
-        name."""
+        """Implement `seams.ShapesData`: the server's version, block size and checksums, and files that commands name."""
         found = self._facts()
         shaping = {name: str(found[name]) for name in ("version", "block_size", "data_checksums")}
         return shaping | command_files(self._database, self._hardware, self._hosts)
