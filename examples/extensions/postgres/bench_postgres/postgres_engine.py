@@ -124,7 +124,7 @@ class Postgresql:
         return ""
 
     def shaping(self) -> dict[str, str]:
-        """Implement `seams.ShapesData`: the server's version, block size and checksums, and files that commands name."""
+        """Implement `seams.ShapesData`: the server's version, block size and checksums, and the files of commands."""
         found = self._facts()
         shaping = {name: str(found[name]) for name in ("version", "block_size", "data_checksums")}
         return shaping | command_files(self._database, self._hardware, self._hosts)
@@ -190,7 +190,7 @@ class Postgresql:
         self._note(cell.dataset, 0)
 
     def begin(self, cell: Cell) -> tuple[str, ...]:
-        """Implement `seams.CountsWriters`, with a note in the table's comment. Returns a warning about earlier writers."""
+        """Implement `seams.CountsWriters`, with a note in the table's comment. Warns of earlier writers."""
         if cell.dataset is None or self._database.reset not in ("reuse", "after_writes"):
             return ()
         writers = self._writers(cell.dataset)
