@@ -349,6 +349,7 @@ def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], P
     for part in before:
         known.setdefault((part.source.name, part.source.text), []).append(part)
     parts: list[FilePart] = []
+    errors: list[PartlyRead] = []
     first: Diagnostic | None = None
     begin = 0
     starts = declaration_starts(whole.text)
@@ -364,11 +365,12 @@ def _parts(whole: Source, before: Iterable[FilePart]) -> tuple[list[FilePart], P
             except SpecError as error:
                 first, begin = error.diagnostics[0], start
         parts.append(part)
-        if sum(part.error is not None for part in parts) > _MOST_BROKEN:
+        errors += [part.error] if part.error is not None else []
+        if len(errors) > _MOST_BROKEN:
             rest = Source(whole.name, whole.text[end:])
-            parts.append(FilePart(rest, end, (), wholly_unread(rest)))
+            errors.append(wholly_unread(rest))
+            parts.append(FilePart(rest, end, (), errors[-1]))
             break
-    errors = [part.error for part in parts if part.error is not None]
     if first is None:
         return parts, None
     at = begin + (first.span.start if first.span else 0)

@@ -401,6 +401,7 @@ _READ_AT_ONCE = 1 << 16
 _LONGEST = 1 << 28
 """The largest accepted message, in bytes."""
 _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
+_COLLECT_AT = 100_000  # objects, several checks' worth: what a check leaves behind has no cycles
 
 
 class _Bounded(io.BufferedReader):
@@ -418,6 +419,7 @@ def serve() -> int:
     """
     sys.setswitchinterval(_SWITCH_S)
     gc.freeze()  # modules stay in memory, so garbage collection can skip them
+    gc.set_threshold(_COLLECT_AT)
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Nothing that code prints may get between the messages.
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

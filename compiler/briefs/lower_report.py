@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -201,6 +202,8 @@ _LOWERED: Mapping[str, Callable[[Typer, ast.Block, FixedKeys], plan.Element | No
 }
 _TRUTH = Unit((), 1.0, "")
 
+Sound = Mapping[str, Counter[str]]
+"""Parts of a report without a mistake, by their text, with what they add to the typer's counts."""
 _T = TypeVar("_T")
 
 
@@ -273,15 +276,12 @@ class LoweredReports:
 @dataclass(frozen=True)
 class Remembered:
     """The mistakes in some blocks. `metrics` are the metrics that the blocks read, and `amounts` says of each amount in
-    their texts whether the spec sets it."""
+    their texts whether the spec sets it. `sound` are the parts of a report without a mistake."""
 
     findings: Findings
     metrics: Mapping[str, ast.Metric]
     amounts: Mapping[Amount, bool]
-
-    @staticmethod
-    def of(typer: Typer) -> Remembered:
-        return Remembered(typer.findings, typer.metrics.read, typer.amounts)
+    sound: Sound = field(default_factory=dict)
 
     def holds_for(self, scope: Scope) -> bool:
         return all((amount in scope.settings) == is_set for amount, is_set in self.amounts.items()) and all(
@@ -309,21 +309,56 @@ def _mistakes(scope: Scope, memory: LoweredReports, *, whole: bool) -> tuple[Dia
             _expect(typer, expect, judged)
         for block in scope.claims:
             _claim(typer, block)
-        memory.numbers = Remembered.of(typer)
+        memory.numbers = Remembered(typer.findings, typer.metrics.read, typer.amounts)
     memory.scope = without_reports
     runs = planned_runs(scope)
-    before = {id(block): lowered for block, lowered in memory.reports if lowered.holds_for(scope)}
-    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope, runs)) for block in scope.reports]
+    valid = [(block, lowered) for block, lowered in memory.reports if lowered.holds_for(scope)]
+    same, named = {id(block): lowered for block, lowered in valid}, {_name(block): lowered for block, lowered in valid}
+    memory.reports = [
+        (block, same.get(id(block)) or _wrong_with(block, scope, runs, named.get(_name(block))))
+        for block in scope.reports
+    ]
     every = Findings()
     for lowered in (memory.numbers, *(lowered for _, lowered in memory.reports)):
         every.include(lowered.findings)
     return every.diagnostics() if whole else every.standing_alone()
 
 
-def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Remembered:
+def _wrong_with(block: ast.Block, scope: Scope, runs: Runs, last: Remembered | None) -> Remembered:
+    """Return the mistakes of a report. The sound parts of its `last` version are not lowered again, so that what they
+    read is kept."""
     typer = Typer(scope, Findings(), runs, planning=False)
-    _report(typer, block)
-    return Remembered.of(typer)
+    last = last or Remembered(typer.findings, {}, {})
+    sound = _SoundParts(last.sound)
+    _report(typer, block, sound)
+    metrics, amounts = {**last.metrics, **typer.metrics.read}, {**last.amounts, **typer.amounts}
+    return Remembered(typer.findings, metrics, amounts, sound.found)
+
+
+class _SoundParts:
+    """Finds the parts of a report that have no mistake. `known` are those of its last version.
+
+    After a mistake, no further part is found to be sound, since a metric's mistake is reported only where the metric is
+    read first.
+    """
+
+    def __init__(self, known: Sound) -> None:
+        self.known = known
+        self.found: dict[str, Counter[str]] = {}
+
+    def lower(self, typer: Typer, item: ast.Item, place: FixedKeys) -> list[plan.Element]:
+        """Return the elements of a part of a report, or nothing if it is known to be sound."""
+        text, before = item.span.text, typer.counts.copy()
+        if (counts := self.known.get(text)) is not None:
+            typer.counts = before + counts
+            if not typer.full() and typer.counts["unrolled"] <= MAX_ELEMENTS:
+                self.found[text] = counts
+                return []
+            typer.counts = before
+        elements = _elements(typer, [item], place, "report")
+        if not len(typer.findings):
+            self.found[text] = typer.counts - before
+        return elements
 
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
@@ -421,12 +456,17 @@ def _label(typer: Typer, label: ast.String | None) -> str | None:
 # --- reports ---
 
 
-def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
+def _name(report: ast.Block) -> str:
+    return report.name.text if report.name else "report"
+
+
+def _report(typer: Typer, block: ast.Block, sound: _SoundParts | None = None) -> plan.Report | None:
+    """Return a report for the plan. With `sound`, it may lack parts, and only its mistakes count."""
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
     head = read_attributes(typer, "report", attributes, _HEAD)
     place = FixedKeys()
     found_before = len(typer.findings)
-    name = block.name.text if block.name else "report"
+    name = _name(block)
     titled, title_prose = heading(typer, block.label, place)
     subtitled, subtitle_prose = heading(typer, head.string("subtitle"), place)
     author = head.string("author")
@@ -442,7 +482,11 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     flow = [item for item in block.body if id(item) not in elsewhere]
     allowed = exceptions(typer, [item for item in own if item.key.text == _ALLOW], REPORT_RULES)
     own = [item for item in own if item.key.text == FOOTNOTE]
-    elements = (*_headline(typer, headlines, place, allowed), *_elements(typer, flow, place, "report"))
+    leading = _headline(typer, headlines, place, allowed)
+    if sound is None:
+        elements = (*leading, *_elements(typer, flow, place, "report"))
+    else:
+        elements = (*leading, *(each for item in flow for each in sound.lower(typer, item, place)))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     template = _template(typer, head)
     _warn_of_length(typer, block.label, titled, template)
@@ -677,12 +721,12 @@ def _each(typer: Typer, block: ast.Block, place: FixedKeys) -> list[plan.Element
         typer.report(wrong.EachTwice(name.span, dim))
         return []
     keys, shown = ordered(typer, dim, runs_at(typer, place).keys(dim)), _count(block.body)
-    if typer.unrolled > MAX_ELEMENTS:
+    if typer.counts["unrolled"] > MAX_ELEMENTS:
         return []
-    typer.unrolled += len(keys) * shown
-    if typer.unrolled > MAX_ELEMENTS:
+    typer.counts["unrolled"] += len(keys) * shown
+    if typer.counts["unrolled"] > MAX_ELEMENTS:
         product = f"{len(keys):,} of {dim} x {shown:,}"
-        typer.report(wrong.TooManyElements(name.span, dim, typer.unrolled, MAX_ELEMENTS, product))
+        typer.report(wrong.TooManyElements(name.span, dim, typer.counts["unrolled"], MAX_ELEMENTS, product))
         return []
     elements: list[plan.Element] = []
     for key in keys:

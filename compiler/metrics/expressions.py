@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
@@ -586,10 +587,8 @@ class Typer:
         self._reported = 0
         self._open: list[str] = []
         self._depth = 0
-        self.parts = 0
-        self.expressions = 0
-        self.unrolled = 0
-        """How many elements all `each` blocks of the spec have made so far."""
+        self.counts = Counter[str](parts=0, expressions=0, unrolled=0)
+        """How many parts and expressions the spec has so far, and how many elements all its `each` blocks have made."""
 
     def report(self, problem: CompileProblem) -> None:
         self._reported += 1
@@ -685,10 +684,10 @@ class Typer:
         or a value that nothing measures. `where` is a part of the message about such a value."""
         if self.full():
             return False
-        self.parts += typed.term.size
-        self.expressions += 1
+        self.counts["parts"] += typed.term.size
+        self.counts["expressions"] += 1
         if self.full():
-            many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
+            many = f"{MAX_PARTS:,} parts" if self.counts["parts"] > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
             help_ = "compute or show less, or split the spec"
             self.report(wrong.TooComplex(expr.span, f"more than {many}", "up to here the spec is", help_))
             return False
@@ -728,7 +727,7 @@ class Typer:
 
     def full(self) -> bool:
         """Return whether the spec has more expressions than allowed."""
-        return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
+        return self.counts["parts"] > MAX_PARTS or self.counts["expressions"] > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[DimKey, int]:
         """Return the rank of each key of a dimension: hardware, workloads and levels in the order of declaration, and

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchbrief.compiler.briefs import lower_report
 from benchbrief.compiler.briefs.lower_report import LoweredReports
 from benchbrief.compiler.compile import Examined, examine
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.parse import parse
+from benchbrief.model import plan
 
 ROOT = Path(__file__).parents[2]
 SPECS = [*sorted((ROOT / "examples").rglob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
@@ -27,6 +30,21 @@ report first "First" { text = "{range(gain over threads):.0f}" }
 report second "Second" { text = "{max(wrong over threads):.0f}"  each workload { text = "{gain}" } }
 """
 CHANGES = [
+    (
+        '}" }\nreport second',
+        '}"  section "A" { text = "{gain:.0f}" }  text = "{max(gain over threads)}" }\nreport second',
+    ),
+    ('"First"', '"{gian}"'),
+    ("{gain:.0f}", "{gian:.0f}"),
+    ('"{gian}"', '"First"'),
+    ("{gian:.0f}", "{max(wrong over threads):.0f}"),
+    ("{max(gain over threads)}", "{max(gain over threads)} {max(wrong over threads):.0f}"),
+    ("{max(wrong over threads):.0f}", "{gain:.0f}"),
+    ("throughput + price", "throughput"),
+    ("metric wrong = throughput", "metric wrong = throughput + price"),
+    (" {max(wrong over threads):.0f}", ""),
+    ("metric gain =", "metric gain in ops/s ="),
+    ("metric gain in ops/s =", "metric gain ="),
     ("First", "A first"),
     ("{range(gain", "{range(gian"),
     ("{range(gian", "{range(gain"),
@@ -115,10 +133,30 @@ def test_only_a_report_that_reads_what_changed_is_lowered_again(
     examine(Path("typed.bench"), files=files, memory=memory)
     lowered: list[str] = []
 
-    def note(_typer: Typer, block: ast.Block) -> None:
+    def note(_typer: Typer, block: ast.Block, *_sound: object) -> None:
         lowered.append(block.name.text if block.name else "")
 
     monkeypatch.setattr("benchbrief.compiler.briefs.lower_report._report", note)
     files.text = files.text.replace(old, new)
     examine(Path("typed.bench"), files=files, memory=memory)
     assert lowered == again
+
+
+def test_only_the_changed_part_of_a_report_is_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, files = LoweredReports(), Typed()
+    sections = "".join(f'  section "{name}" {{ text = "{{range(gain over threads):.0f}} {name}" }}' for name in "abc")
+    files.text = files.text.replace('" }\nreport second', f'"{sections} }}\nreport second')
+    examine(Path("typed.bench"), files=files, memory=memory)
+    lowered: list[str] = []
+    lower = lower_report._element
+
+    def note(typer: Typer, item: ast.Item, *more: Any) -> list[plan.Element]:
+        lowered.append(item.span.text)
+        return lower(typer, item, *more)
+
+    monkeypatch.setattr("benchbrief.compiler.briefs.lower_report._element", note)
+    for old, new in (("over threads):.0f} b", "over thread):.0f} b"), ("over thread):.0f} b", "over threads):.1f} b")):
+        files.text = files.text.replace(old, new)
+        lowered.clear()
+        examine(Path("typed.bench"), files=files, memory=memory)
+        assert [each[:11] for each in lowered if each.startswith("section")] == ['section "b"']
