@@ -184,16 +184,26 @@ declare -A sources=(
 make_python() { environment requirements-dev.txt; }
 make_runtime() { environment requirements.txt; }
 
-environment() {  # .venv with the packages of a locked list
+environment() {  # .venv with the packages of a locked list, which has at least those of requirements.txt
     # A folder that was moved, or a Python that was replaced, leaves an environment that cannot run.
     [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] || "$python" -m venv --clear .venv
-    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
+    local pip=(.venv/bin/python -m pip --quiet --disable-pip-version-check)
     # The locked list is whole, as the check proves: there is nothing to resolve.
-    "${pip[@]}" --no-deps --no-compile --require-hashes -r "$1"
-    "${pip[@]}" --no-deps --no-compile --no-build-isolation -e .
-    .venv/bin/python -m pip --disable-pip-version-check check
+    local install=("${pip[@]}" install --no-deps --no-compile) rest
+    # What is in this list alone is installed beside the other packages, because pip uses one core.
+    grep -v -x -F -f requirements.txt "$1" >.tools/more-requirements.txt || true
+    "${install[@]}" --require-hashes -r .tools/more-requirements.txt &
+    rest=$!
+    "${install[@]}" --require-hashes -r requirements.txt
+    compile_libraries
+    wait "$rest"
+    "${install[@]}" --no-build-isolation -e .
+    "${pip[@]}" check
     .venv/bin/python -c 'import benchbrief.dsl'
-    # A run imports less than a third of those modules. These are compiled here, and all others when they are needed.
+}
+
+# A run imports less than a third of the libraries' modules. These are compiled here, and all others when they are needed.
+compile_libraries() {
     env -u PYTHONDONTWRITEBYTECODE .venv/bin/python - <<'PYTHON'
 import contextlib, importlib
 
@@ -336,6 +346,7 @@ make_parts() {
             "make_$part"
             digest "$part" >"${folder[$part]}/.setup"
             say "made ${folder[$part]} in $SECONDS s" >&3
+            archive_classes
         ) 3>&1 >"$logs/$part.log" 2>&1 &
         jobs[$part]=$!
     done
@@ -363,8 +374,10 @@ make_parts() {
 # The classes that Java has loaded when a server and a client of it end, as it can map them at the next start. A start
 # takes a third of the processor time then; without these files all works as well.
 archive_classes() {
-    local server=.tools/mongo-stand-in client=.tools/ycsb address='' part
+    local server=.tools/mongo-stand-in client=.tools/ycsb address='' part turn
     for part in stand-in ycsb; do fresh "$part" || return 0; done
+    exec {turn}>.tools/classes.lock
+    flock "$turn"  # the last two parts may end together
     [ ! -e $server/classes.jsa ] || [ ! -e $client/classes.jsa ] || return 0
     rm -f $server/classes.jsa $client/classes.jsa
     (
