@@ -101,11 +101,8 @@ _WARM_UP = (
 class _Shared(DrawnOnce):
     """A chart converter that all commands use in turn. Tests about its end start a new `bench`."""
 
+    _folder = shared_folder()  # a command's environment does not name it
     _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._folder = shared_folder()  # a command's environment does not name it
 
     def _drawn(self, question: Mapping[str, object], wanted: str) -> str:
         fcntl.lockf(self._turn, fcntl.LOCK_EX)
@@ -118,7 +115,16 @@ class _Shared(DrawnOnce):
         return self._child or super()._started()  # a fork can't ask about its parent's child
 
 
-_ONE = _Shared()
+class _Own(DrawnOnce):
+    """The converter of a command that may be killed: a drawing that is cut off would spoil the next one. It takes what
+    others have drawn, and starts a child only for the rest."""
+
+    _folder = shared_folder()
+    close = Converter.close
+
+
+_CONVERTERS: list[Converter] = [_Shared()]
+"""The last is used."""
 
 
 class _Databases:
@@ -145,7 +151,7 @@ class _Databases:
 
 def _serve(number: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a test may have begun it while it ignored interrupts
-    svg_converter.Converter = lambda: _ONE  # type: ignore[assignment,misc]  # commands import it when they draw
+    svg_converter.Converter = lambda: _CONVERTERS[-1]  # type: ignore[assignment,misc]  # others import it by name
     for name in (*LIBRARIES, *_ROOMS):
         importlib.import_module(name)
     from benchbrief.cli.command_line import COMMANDS, group, module_of
@@ -269,8 +275,8 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
             os.close(number)
         if not request.get("paper", True):
             page_pdf.to_pdf = lambda *_, **__: _UNDRAWN
-        if request.get("draws_alone"):  # who is killed in a drawing spoils the next one
-            svg_converter.Converter = Converter  # type: ignore[misc]  # as it was
+        if request.get("draws_alone"):
+            _CONVERTERS.append(_Own())
         if request.get("killed_at"):
             killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
         exec(str(request.get("before", "")), {})  # noqa: S102  # a test's own
