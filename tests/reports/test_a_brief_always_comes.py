@@ -235,14 +235,12 @@ def test_the_terminal_names_what_is_missing(tmp_path: Path) -> None:
     with fresh_bench(tmp_path / "bench") as bench:
         bench.spec(SMALL)
         assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
-        (broken := tmp_path / "broken").mkdir()
-        (broken / "sitecustomize.py").write_text(
-            "import benchbrief.reports.view.build_view as b\n"
-            "def fails(*_): raise ZeroDivisionError('planted in the test')\n"
-            "b.finished = fails\n"
-        )
-        env = {"PYTHONPATH": str(broken), "BENCH_STRICT": ""}
-        shown = bench("report", "simulated", "--html-only", "--json", env=env).plainly()
+        before = f"""
+import benchbrief.reports.view.build_view as b
+def fails(*_): raise ZeroDivisionError('{PLANTED}')
+b.finished = fails
+"""
+        shown = bench("report", "simulated", "--html-only", "--json", env={"BENCH_STRICT": ""}, before=before).plainly()
         assert shown.code == 3
         reason = f"a mistake in benchbrief: ZeroDivisionError: {PLANTED}"
         assert shown.json["undrawn"] == [f"figure 1 of `brief`: {reason}"]
@@ -268,14 +266,12 @@ def test_a_brief_with_a_gap_is_verified_and_the_gap_is_named(part: str, tmp_path
     with fresh_bench(tmp_path / "bench") as bench:
         bench.spec(SMALL)
         assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
-        (broken := tmp_path / "broken").mkdir()
-        (broken / "sitecustomize.py").write_text(
-            "import benchbrief.reports.view.build_view as b\n"
-            f"def fails(*_, **__): raise ZeroDivisionError('{PLANTED}')\n"
-            f"b._Builder.{part} = fails\n"
-        )
-        env = {"PYTHONPATH": str(broken), "BENCH_STRICT": ""}
-        made = bench("report", "simulated", "--html-only", "--json", env=env).json
+        before = f"""
+import benchbrief.reports.view.build_view as b
+def fails(*_, **__): raise ZeroDivisionError('{PLANTED}')
+b._Builder.{part} = fails
+"""
+        made = bench("report", "simulated", "--html-only", "--json", env={"BENCH_STRICT": ""}, before=before).json
         assert made["undrawn"]
         shown = bench("verify", "simulated")
         assert shown.code == 0, shown.text

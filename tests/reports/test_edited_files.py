@@ -18,14 +18,14 @@ from benchbrief.reports.office.kept_ledger import count_of, kept_ledger
 from benchbrief.reports.office.read_package import Package
 from benchbrief.reports.render.render_report import Rendered
 from benchbrief.reports.verify_brief import FinishedBrief, read_brief
-from tests.reports.test_files_to_edit import TO_EDIT, file_of, made
+from tests.reports.test_files_to_edit import TO_EDIT, english_once, file_of, made
 from tests.support.longer import longer
 from tests.support.tools import system_tool
 
 
 @pytest.fixture(scope="module")
 def english(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
-    return made(tmp_path_factory.mktemp("to-edit"), *TO_EDIT)
+    return english_once(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

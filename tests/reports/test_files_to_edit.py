@@ -22,6 +22,7 @@ from benchbrief.reports.data.numbers_file import NumbersFile
 from benchbrief.reports.office.office_formats import OFFICE_FORMATS
 from benchbrief.reports.render.render_report import Rendered, render
 from tests.reports import briefs
+from tests.support.made_once import returned_once
 from tests.support.tools import system_tool
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
@@ -33,6 +34,11 @@ def made(folder: Path, *formats: Format, japanese: bool = False, **changes: obje
     world, report = briefs.three_ssds() if japanese else briefs.quickstart(failed=True)
     report = report.model_copy(update=changes)
     return render(world.plan(report), world.store(), report.name, folder, formats=formats)
+
+
+def english_once(factory: pytest.TempPathFactory) -> Rendered:
+    """Return a brief in all these formats, for the tests of several modules."""
+    return returned_once(factory, "to-edit", lambda folder: made(folder, *TO_EDIT, disclosure="separate"))
 
 
 def file_of(rendered: Rendered, kind: str) -> Path:
@@ -65,7 +71,7 @@ def numbers_of(rendered: Rendered) -> list[str]:
 
 @pytest.fixture(scope="module")
 def english(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
-    return made(tmp_path_factory.mktemp("english"), *TO_EDIT, disclosure="separate")
+    return english_once(tmp_path_factory)
 
 
 @pytest.mark.parametrize("kind", PPTX_FIRST)

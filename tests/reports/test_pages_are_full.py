@@ -3,8 +3,8 @@ heading is alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,37 +18,37 @@ from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support import paging
 from tests.support.longer import longer
+from tests.support.made_once import returned_once
 from tests.support.plans import compile_spec
 
 PDF: tuple[Format, ...] = ("pdf",)
 EXAMPLES = {path.stem: path for path in (Path(__file__).parents[2] / "examples").rglob("*.bench")}
-SLIDES = (
-    ("quickstart", "slide"),
-    *longer(("rocksdb_ssds", "slide"), ("cluster_shrink", "slide"), ("price_performance", "slide")),
-)
+SLIDES = longer(*((name, "slide") for name in ("quickstart", "rocksdb_ssds", "cluster_shrink", "price_performance")))
 PAPERS = (
     ("quickstart", "a4"),
     *longer(("power_efficiency", "letter"), ("rocksdb_ssds", "a4"), ("price_performance", "letter")),
 )
 
 
-@pytest.fixture(scope="module")
-def brief(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a function that returns the PDF of an example on a paper, or on slides. Each PDF is made once for all
-    tests here."""
+def example_once(factory: pytest.TempPathFactory, name: str, paper: str) -> Path:
+    """Return the PDF of an example on a paper, or on slides, for the tests of several modules."""
 
-    @lru_cache
-    def made(name: str, paper: str) -> Path:
+    def made(folder: Path) -> Path:
         plan = compile_spec(EXAMPLES[name])
         update = {"template": "slide"} if paper == "slide" else {"paper": paper}
         report = plan.reports[0].model_copy(update=update)
         plan = plan.model_copy(update={"reports": (report,)})
-        folder = tmp_path_factory.mktemp(f"{name}-{paper}")
         pdf = render(plan, make_store(rows_for(plan)), report.name, folder, formats=PDF).pdf
         assert pdf
         return pdf
 
-    return made
+    return returned_once(factory, f"{name}-{paper}", made)
+
+
+@pytest.fixture
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """Return `example_once`."""
+    return partial(example_once, tmp_path_factory)
 
 
 @pytest.mark.parametrize(("name", "paper"), PAPERS)

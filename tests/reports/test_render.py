@@ -25,6 +25,7 @@ from benchbrief.results.store import store_schema as s
 from benchbrief.results.store.store_schema import SizeRow
 from tests.reports import briefs
 from tests.reports import world as w
+from tests.reports.test_pdf_ua import sheet_once
 from tests.support.pages import as_text
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -47,7 +48,7 @@ def pdf(world: w.World, report: p.Report, out: Path) -> PdfReader:
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
     """A brief in Japanese as PDF."""
-    return pdf(*briefs.three_ssds(), tmp_path_factory.mktemp("japanese"))
+    return PdfReader(sheet_once(tmp_path_factory, "technical_brief"))
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +217,7 @@ def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> No
     assert "Not a real MongoDB" not in page(*briefs.quickstart(stand_in=False), tmp_path)
 
 
+@pytest.mark.long
 def test_the_first_page_names_failed_measurements_with_their_reasons(incomplete: PdfReader) -> None:
     first = words_of(incomplete, 0)
     assert "Incomplete results. 2 of 24 measurements failed or are missing" in first
@@ -416,8 +418,12 @@ def test_every_number_comes_with_its_expression_and_its_sql(tmp_path: Path) -> N
     assert f'<body data-run="{w.RUN}">' in html
 
 
-def test_nothing_from_a_spec_or_a_host_becomes_markup(tmp_path: Path) -> None:
-    bad = "<script>alert('1')</script>"
+BAD = "<script>alert('1')</script>"
+
+
+def of_bad_texts() -> tuple[w.World, p.Report]:
+    """Return a brief in which each text of a spec and of a host is `BAD`."""
+    bad = BAD
     world = w.World({"h": bad}, {"a": bad}, stand_in=True, engine="mongodb", observed={"kernel": bad, bad: bad},
                     failed={"ramp/h/a/threads=4/1": bad}, facts={"h": {"storage": bad}})  # fmt: skip
     keys = {"threads": w.keys([1, 2, 4]), "hardware": w.keys(world.hardware)}
@@ -434,6 +440,11 @@ def test_nothing_from_a_spec_or_a_host_becomes_markup(tmp_path: Path) -> None:
         p.FactsElement(title=bad, hardware=("h",)), p.SectionElement(title=bad, elements=()), p.DisclosureElement(),
         subtitle=bad, author=bad, legal=w.text(bad),
     )  # fmt: skip
+    return world, report
+
+
+def test_nothing_from_a_spec_or_a_host_becomes_markup(tmp_path: Path) -> None:
+    world, report = of_bad_texts()
     html = page(world, report, tmp_path)
     outline(html)
     assert set(re.findall("<script[^>]*>.", html)) == {'<script type="application/json">{', "<script>/"}
@@ -441,7 +452,11 @@ def test_nothing_from_a_spec_or_a_host_becomes_markup(tmp_path: Path) -> None:
     assert drawings == html.count("<svg") == 2, "a figure for wide windows and one for phones, with the points of each"
     assert html.count("</script>") == drawings + html.count("<script>") == 3
     assert html.count("&lt;script&gt;alert") > 20
-    assert "alert('1')" in words_of(pdf(world, report, tmp_path))
+
+
+@pytest.mark.long
+def test_a_pdf_shows_such_texts_as_they_are(tmp_path: Path) -> None:
+    assert "alert('1')" in words_of(pdf(*of_bad_texts(), tmp_path))
 
 
 def test_a_report_without_content_says_so(tmp_path: Path) -> None:
@@ -500,6 +515,7 @@ def test_a_confidence_interval_stands_around_the_point_that_is_drawn(repeats: tu
     assert (point.low, point.y, point.high) == pytest.approx((max(0.0, 9.0 - half), 9.0, 9.0 + half))
 
 
+@pytest.mark.long
 def test_a_brief_fits_its_pages(incomplete: PdfReader) -> None:
     reader = incomplete
     assert len(reader.pages) <= 6  # the last one or two are the disclosure and the appendix on provenance

@@ -11,7 +11,7 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,12 +21,13 @@ from benchbrief.model.histogram import percentile
 from benchbrief.model.measurement import Measurement
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.importer_seams import read_output
+from tests.support.longer import longer
 from tests.support.recorded import RECORDED_OUTPUTS
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = RECORDED_OUTPUTS
-MUTATIONS = 100
-"""How many times each recording is changed. In all, there are 1,100 changes, and as many changed outputs are read."""
+SEEDS = [range(30), *longer(range(100))]
+"""The changes of each recording. In all, there are 1,100 changes nightly, and as many changed outputs are read."""
 ROUNDING = 0.02
 """Relative differences up to this share do not count as another fact, because a mean has more digits than the numbers
 that repeat it."""
@@ -325,8 +326,10 @@ def recorded(name: str) -> dict[str, list[str]]:
     return {path.name: path.read_text().splitlines() for path in (folder / "stdout", *names)}
 
 
-def mutated(name: str, whole: dict[str, list[str]]) -> Iterator[tuple[int, str, dict[str, list[str]]]]:
-    for seed in range(MUTATIONS):
+def mutated(
+    name: str, whole: dict[str, list[str]], seeds: Sequence[int]
+) -> Iterator[tuple[int, str, dict[str, list[str]]]]:
+    for seed in seeds:
         chance = random.Random(f"{name} {seed}")  # noqa: S311  # the same changes in each run
         files = {each: list(lines) for each, lines in whole.items()}
         yield seed, chance.choice(MUTATE)(chance, files), files
@@ -347,9 +350,10 @@ def read(kind: str, files: dict[str, list[str]], benchmark: str, folder: Path) -
 EVERY = [*RECORDINGS, *BUCKETED]
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(("kind", "name", "benchmark", "of"), EVERY, ids=[each[1] for each in EVERY])
 def test_each_change_of_a_fact_is_refused_or_reported(
-    kind: str, name: str, benchmark: str, of: Callable[[list[str]], Facts], tmp_path: Path
+    kind: str, name: str, benchmark: str, of: Callable[[list[str]], Facts], seeds: Sequence[int], tmp_path: Path
 ) -> None:
     whole = recorded(name)
     good = read(kind, whole, benchmark, tmp_path / "files")
@@ -357,7 +361,7 @@ def test_each_change_of_a_fact_is_refused_or_reported(
     before = facts(whole, of)
     changed, unseen = 0, []
     unrepeated = WITHIN_BUCKETS if (kind, name, benchmark, of) in BUCKETED else UNREPEATED
-    for seed, what, files in mutated(name, whole):
+    for seed, what, files in mutated(name, whole, seeds):
         after = facts(files, of)
         if not other(*(_repeated(each, after, unrepeated) for each in (before, after))):
             continue
@@ -365,7 +369,7 @@ def test_each_change_of_a_fact_is_refused_or_reported(
         found = read(kind, files, benchmark, tmp_path / "files")
         if isinstance(found, Measurement) and found != good and set(found.warnings) <= set(good.warnings):
             unseen.append(f"{seed}: {what}")
-    assert changed > MUTATIONS / 5, "many changes are of facts"
+    assert changed > len(seeds) / 5, "many changes are of facts"
     assert not unseen, "\n".join(unseen)
 
 
@@ -382,15 +386,16 @@ UNREPEATING = [
 READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each[0] != "db_bench"), *UNREPEATING]
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(("kind", "name", "benchmark"), READ, ids=[each[1] for each in READ])
 def test_the_numbers_of_a_changed_output_are_those_that_it_states(
-    kind: str, name: str, benchmark: str, tmp_path: Path
+    kind: str, name: str, benchmark: str, seeds: Sequence[int], tmp_path: Path
 ) -> None:
     """Counts, means and ends are compared with those of a simple reader. Percentiles of a histogram must be between the
     ends."""
     whole = recorded(name)
     taken = 0
-    for seed, what, files in mutated(name, whole):
+    for seed, what, files in mutated(name, whole, seeds):
         found = read(kind, files, benchmark, tmp_path / "files")
         if isinstance(found, str):
             continue

@@ -1,14 +1,18 @@
-"""Folders that one test process fills for all of them."""
+"""Folders that one test process fills for all of them, and what it returned when it did."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+
+Made = TypeVar("Made")
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
@@ -30,3 +34,15 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
                 shutil.rmtree(folder)
                 raise
     return folder
+
+
+def returned_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Made]) -> Made:
+    """Return what `make` returned when it filled the folder with this name. It must be picklable."""
+    kept = "returned.pickle"
+    folder = made_once(factory, name, lambda folder: _write(folder / kept, make(folder)))
+    made: Made = pickle.loads((folder / kept).read_bytes())  # noqa: S301  # of these tests
+    return made
+
+
+def _write(path: Path, made: object) -> None:
+    path.write_bytes(pickle.dumps(made))
