@@ -370,7 +370,7 @@ def _examined_by_extensions(
     params: Mapping[str, str],
     others: Iterable[Diagnostic],
 ) -> Examined:
-    """Add the findings of the extensions in use about the plan. Most extensions check nothing."""
+    """Add what the extensions in use find wrong with the plan. Most extensions check nothing."""
     model, loaded = examined.model, examined.loaded
     if model is None or not any(each.database.engine.check or each.tool_spec.check for each in model.matrices):
         return examined

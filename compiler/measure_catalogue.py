@@ -28,7 +28,8 @@ AXIS_UNITS: Mapping[Dimension, str] = {"threads": "", "target": "ops/s", "phase"
 
 @dataclass(frozen=True)
 class MeasureKind:
-    """A base measure, with the view that holds its values and the dimensions that it has only on request.
+    """A base measure. It has the name of the view that holds its values, and the dimensions that it has only on
+    request.
 
     `across_nodes` is the function that combines several nodes' values into one, unless an expression asks for nodes.
     The measure is sampled by `probe`, or reported by the load generator `tool`. The spec of the probe or tool describes

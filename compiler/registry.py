@@ -173,7 +173,8 @@ class Registry(Generic[Spec_co]):
     spec: type[Spec_co]
     plural: str
     spare: str = ""
-    """The package of the extension that is there even if no other one is installed, or "" if there is none."""
+    """The package of an extension to use if benchbrief's own folder of this kind has none, or "" if there is no such
+    package."""
 
     @property
     def package(self) -> str:

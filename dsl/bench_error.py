@@ -53,13 +53,12 @@ class BenchError(Exception):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return the exit code of a command that fails with this error. For a full disk, it is the code for a brief
-        that was not made."""
+        """Return the exit code of a command that fails with this error. If the disk is full, BRIEF_NOT_MADE replaces
+        USAGE."""
         full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
         return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
 
     def rendered(self, *, colour: bool) -> str | None:
-        """Return the error as shown on a terminal. None means that the message is shown on one line and the hint on the
-        next."""
+        """Return the error as shown on a terminal, or None to show the message on one line and the hint on the next."""
         del colour
         return None

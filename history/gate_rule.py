@@ -1,9 +1,9 @@
 """Decides whether a run deserves an alarm, by comparing its values with the previous level of their series.
 
 A value is suspicious if it, or the last few values together, lie beyond the noise of the level. The limit is corrected
-for the number of series, and for the number of lengths that are tried. Suspicious quantities are measured again, and
-only the new values decide on an alarm, because they did not influence the suspicion. So a false alarm takes two
-coincidences.
+for the number of series, and for how many different numbers of last values are tried. Suspicious quantities are
+measured again. Only the new values decide on an alarm, because they did not influence the suspicion. So a false alarm
+takes two coincidences.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ SUSPICION = 10.0
 AGAIN = 5
 """How many times to measure a suspect again. Five repeats find a step of 2.5 times the noise in 99 of 100 cases."""
 BESIDE = 5.0
-"""The test against the control is this many times stricter. While a lab drifts, every night is suspicious, so for about
-ten nights this test is the only protection from a false alarm."""
+"""How many times stricter the test against the control is. While a lab drifts, every night is suspicious, so for about
+ten nights only this test prevents a false alarm."""
 State = Literal[
     "ok", "better", "suspect", "alarm", "not confirmed", "lab", "known", "untested", "missing", "reused", "passed over"
 ]
-"""The verdict on a series at a run. `passed over` means that this run, or most runs before it, did not choose the
-point. It is also the verdict if no run so far has the value, although nothing failed."""
+"""The verdict on a series at a run. `passed over` means that this run, or most runs before it, chose other points to
+measure. It is also the verdict if no run so far has the value, although nothing failed."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class GateRule:
     """The rule of a gate.
 
     `budget` is the share of nights that may have a false alarm, and `threshold` is the smallest change that counts. If
-    `baseline` names a run, the level of that run is used instead of the last level. `imported` means that the runs are
-    imported. If none of them has a value, it is missing because their source does not report it.
+    `baseline` names a run, the level of that run is used instead of the last level. `imported` says whether the runs
+    are imported. A value that no imported run has is missing because their source does not report it.
     """
 
     budget: float = 0.01
@@ -96,8 +96,8 @@ class JudgedSeries:
 
 
 class _At(NamedTuple):
-    """A series up to the judged run, and the start of the level that the run is compared with. `known_as` is the
-    verdict that people gave on the change at that start. `noise` has their verdicts that a change is only noise."""
+    """A series up to the judged run, and the start of the level that the run is compared with. `known_as` is people's
+    verdict on the change at that start. `noise` has their verdicts that a change is only noise."""
 
     series: HistorySeries
     part: SeriesPart
@@ -377,8 +377,8 @@ def _scaled_apart(level: Sequence[float], values: Sequence[float]) -> tuple[list
 
 
 def _direction(judged: JudgedSeries) -> int:
-    """Return 1 if a rise is worse, or -1 if a fall is worse. If the series does not declare this, its own change counts
-    as the worse direction."""
+    """Return 1 if a rise is worse, or -1 if a fall is worse. If the series does not say which direction is better, the
+    direction of its own change counts as worse."""
     if judged.series.better is not None:
         return -1 if judged.series.better == "higher" else 1
     return int(math.copysign(1, (judged.change or 0.0)))

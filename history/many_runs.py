@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from benchbrief.history.shared_store.shared_store import SharedStore
 
 DATA_VERSION = 8
-"""The version of the data that the site keeps about a run. Raise it with every change, so that all runs are read again.
-"""
+"""The version of the data that the site keeps about a run. Raise it with every change of these data, so that all runs
+are read again."""
 Suite = tuple[str, str, str]
 """What all runs of a suite share: the spec, the profile and the origin."""
 
@@ -95,7 +95,7 @@ class RunValue(_Part):
 
 
 def in_order(point: Mapping[str, str | float | None]) -> PointKeys:
-    """Return the keys of a point in a fixed order, without dimensions that cells do not have, such as the operation."""
+    """Return a point's keys in a fixed order. Leaves out dimensions that no cell has, such as the operation."""
     dims = [dim for dim in point if dim in POINT or dim not in DIMENSIONS]
     return tuple((dim, point[dim]) for dim in sorted(dims, key=place_of))
 

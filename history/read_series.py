@@ -162,8 +162,8 @@ _SOME = 5
 
 
 def _quantities(table: SeriesTable, choice: SeriesChoice) -> list[str]:
-    """Return the chosen quantities. `latency.p99` means the latencies of all operations, and a claim's name means the
-    first claim that states the same number. Raises ResultsError."""
+    """Return the chosen quantities. `latency.p99` stands for the latencies of all operations. If several claims state
+    one number, each of their names stands for the first of these claims. Raises ResultsError."""
     known = [name for (name,) in table.connection.execute("SELECT DISTINCT quantity FROM series ORDER BY 1").fetchall()]
     if not known:
         raise ResultsError("there is no finished run", "start one with `bench run SPEC`, or name another place: --from")

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 Facts = dict[str, str]
 _KINDS = ("host", "database", "tool", "source")
 _FOLDER = re.compile(r"^/(?:.*/)?(?=[^/]+ \(SHA-256 )")
-"""The folder in the path of a file that is identified by its content: `/etc/` in `/etc/rocks.ini (SHA-256 ...)`."""
+"""Matches the folder in the path of a file that is identified by its content: `/etc/` in `/etc/rocks.ini (SHA-256
+...)`."""
 
 
 class Environments:
@@ -118,8 +119,8 @@ READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Earlier versions that can still be read, because they lack only claims and columns that have a default."""
 VERSION_KEY = b"benchbrief.series"
 LABELS_KEY = b"benchbrief.labels"
-"""The metadata key for the labels of hardware and workloads, as JSON by key. Files pushed by earlier versions have no
-labels."""
+"""The key in a file's metadata that holds the labels of hardware and workloads, as JSON. Files pushed by earlier
+versions have no labels."""
 
 
 class SeriesRow(NamedTuple):
@@ -405,7 +406,7 @@ def _claimed(plan: Plan, store: Store) -> Iterator[_Measured]:
 
 
 CLAIM = "claim."
-"""The prefix of the quantity of a claim."""
+"""The prefix of the quantity that a claim states: `claim.gain` for the claim `gain`."""
 
 
 def metrics_in(plan: Plan) -> dict[str, Metric]:
@@ -425,7 +426,7 @@ def metrics_in(plan: Plan) -> dict[str, Metric]:
 
 
 _Placed = tuple[Cell, dict[str, DimKey | None]]
-"""A cell with the known keys of its point, and None for each factor that it does not vary."""
+"""A cell, and the known keys of its point. The key of a factor that the cell's experiment does not vary is None."""
 
 
 class PlacedCells:
@@ -438,8 +439,8 @@ class PlacedCells:
         self._by: dict[tuple[str, ...], dict[tuple[DimKey | None, ...], list[_Placed]]] = {}
 
     def at(self, point: PointKeys, metric: Metric | None) -> Iterator[Cell]:
-        """Yield the cells that a value is computed from, according to the reads of its metric. A point may have fewer
-        dimensions than a cell, and a cell may have no threads or target."""
+        """Yield the cells that a value is computed from: those that the metric reads or, without a metric, all cells at
+        the point. A point may have fewer dimensions than a cell, and a cell may have no threads or target."""
         keys = {dim: key for dim, key in point if key is not None and dim in self._dims}
         dims, reads = tuple(keys), metric.query.reads if metric else None
         if dims not in self._by:

@@ -60,14 +60,15 @@ def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path:
 
 _FREE = with_values(read_script(__file__, "hosts/scripts/free_space.sh"), marker=data_directories.MARKER)
 _KERNEL, _EMPTY = "kernel", "empty"
-"""What the script prints for a place in /proc or /sys, and for a directory of ours that has no data set.
+"""What the script prints for a place in /proc or /sys ("kernel"), and for a directory of ours that has no data set
+("empty").
 
-A run that had no room for its load leaves such a directory.
+A run that had no room for its load leaves such an empty directory.
 """
 _WORTH_A_WORD = 1 << 20
 """The size in bytes from which a directory's contents are mentioned besides the free bytes."""
 _COMPRESSED_AT_MOST = 10
-"""How many times smaller compression can make a loaded data set at most."""
+"""The largest factor by which compression can shrink a loaded data set."""
 
 
 @dataclass(frozen=True)
@@ -293,8 +294,8 @@ def _loads(plan: Plan, databases: Collection[DatabaseKey], engine: Engine) -> li
 
 
 def _may_hold(database: Database, cell: Cell, data: float, kept: int, holds: str) -> bool:
-    """Return whether the directory may already contain the data set, so that nothing needs loading. It has `kept`
-    bytes.
+    """Return whether the directory may already contain the data set, so that nothing needs loading. `kept` is how many
+    bytes the directory has.
 
     Only a run can tell which data set is there, as that also depends on the load generator's build.
     """

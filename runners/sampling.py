@@ -139,7 +139,7 @@ def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
 
 
 def _readable(paths: Iterable[str]) -> str:
-    """Return a command that lists the files that can be read, in `f`."""
+    """Return a command that sets the shell variable `f` to those of the paths that can be read."""
     # A file that can be opened but not read (pressure, when the kernel does not count it) would end awk.
     # A shell's `read` takes single bytes, and /proc/sys gives its numbers only to the first read of a file.
     return f'f=; for p in {" ".join(paths)}; do cat "$p" >/dev/null 2>&1 && f="$f $p"; done'

@@ -303,8 +303,8 @@ class Transport(Protocol):
     """When calls to the host last failed for good, by the monotonic clock. It is minus infinity while the host
     answers."""
     session: Session
-    """The objects that one command shares among all its hosts. If the run is asked to stop, it has to wait for the
-    things that an engine has noted in `underway`."""
+    """The objects that one command shares among all its hosts. A run that is asked to stop has to wait for the things
+    that an engine has noted in `underway`."""
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         """Run a short command and wait for it. A non-zero exit code is a result, not an error."""

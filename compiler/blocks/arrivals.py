@@ -111,7 +111,8 @@ def read_arrivals(entry: Entry, values: Values, reader: Reader) -> DeclaredArriv
 
 
 def times_of(said: DeclaredArrivals | None, entry: Entry, values: Values, reader: Reader) -> Times | None:
-    """Return the measured times of arrivals by `steps`: each step is a phase. Return None for other arrivals."""
+    """If operations arrive by `steps`, return the measured times, with each step as a phase. Return None for other
+    arrivals."""
     if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
         return Times()  # the mistake may hide the time
     if said is None or said.arrivals.kind != "steps":

@@ -64,7 +64,7 @@ class WorkloadMismatch(CompileProblem):
     tool: str
     base: str
     other: str = ""
-    """Another tool of the engine, which has workloads of this kind."""
+    """The name of another tool of the engine, which has workloads of the same family, or "" if there is none."""
 
     @property
     def help(self) -> str:

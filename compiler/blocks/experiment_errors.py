@@ -569,8 +569,7 @@ class NeverSteady(CompileProblem):
 
 
 class SteadyOfSeveral(CompileProblem):
-    """A client with several hosts in an experiment with `until_steady`, although each host would end at a different
-    time."""
+    """A client with several hosts in an experiment with `until_steady`. Each host would end at a different time."""
 
     code = "E0589"
     says = "client `{client}` has {hosts} hosts: each would end when its own part of the load is steady"

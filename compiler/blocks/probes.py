@@ -141,8 +141,8 @@ def warn_of_short_window(experiment: str, placed: PlacedProbes, measure_s: float
     """Warn of probes that read at most once in the measured time.
 
     The mean of a counter then also covers time before and after the measurement, since it comes from the nearest
-    readings outside. A gauge is known only at the moment of its reading. If the load generator itself samples, warn
-    when its interval is so long that the samples may miss a share of the measured time that a brief would mention.
+    readings outside. A gauge is known only at the moment of its reading. A probe that the load generator itself samples
+    gets a warning earlier: if its samples may miss so much of the measured time that a brief would mention it.
     """
     slowest = {probe.name: probe for probes in placed.probes.values() for probe in probes}
     for kind, probe in slowest.items():

@@ -2,9 +2,9 @@
 another.
 
 Two groups that share nothing may be worked on side by side. Hosts have locks of their own (`Cell.locks`). This module
-finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. The
-controller drives the cells of every other group. A measurement on the controller itself, or one whose load the
-controller generates, would therefore be disturbed.
+finds the rest: a power meter that a probe reads, a declared network switch, declared storage, and the controller. While
+one group is measured, the controller drives the cells of the other groups. That would disturb a measurement on the
+controller itself, or one whose load the controller generates.
 """
 
 from __future__ import annotations

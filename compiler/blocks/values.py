@@ -288,8 +288,8 @@ class Reader:
         return None
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
-        """Return the values of a block. If the block has to be `complete`, which an override does not, report missing
-        attributes."""
+        """Return the values of a block. With `complete`, report missing attributes. Overrides are read without it,
+        since they may lack some."""
         found: dict[str, Value] = {}
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():

@@ -70,8 +70,8 @@ _LOADING: Texts = {
     "en": "All threads insert new records into a database that is empty at first.",
     "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
 }
-"""The description of a measured load. Of the two labels above, the first is for a load that is the spec's only one, and
-the second is for one of several."""
+"""The description of a measured load. Of the two labels above it, the first is used if the load is the spec's only one,
+and the second if there are several loads."""
 
 
 @dataclass(frozen=True)

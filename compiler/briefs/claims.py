@@ -308,10 +308,10 @@ def _is_unclear(typer: Typer, extreme: ast.Call) -> bool:
 def points_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, better: Literal["higher", "lower"]
 ) -> tuple[tuple[plan.Query, ...], Literal["every", "any"]]:
-    """Return the queries of both sides of a comparison, for each repeat and each competing value, if one side is a
-    highest or lowest value. Also return whether the comparison must hold at every point or only at one.
+    """If exactly one side of a comparison is a highest or lowest value, return the queries of both sides, for each
+    repeat and each competing value. Otherwise, return no queries.
 
-    There are no queries if both sides are such values, or if neither is.
+    Also return whether the comparison must hold at every point or only at one.
     """
     found = [_points_of(typer, side) for side in sides]
     if len([each for each in found if each]) != 1:
@@ -741,8 +741,8 @@ def _divisor(typer: Typer, value: ast.Expr, base: Sequence[_Base]) -> plan.Query
 
 
 def _label_of(base: Sequence[_Base]) -> plan.Label:
-    """Return a name for a base that includes a point of a ramp, to be put into words in the report's language. Return
-    "" for other bases."""
+    """If a base includes a point of a ramp, return a name for it, which is put into words in the report's language.
+    Return "" for other bases."""
     points = tuple((each.dim, each.key) for each in base if isinstance(each.key, float) and each.dim in AXIS_UNITS)
     names = tuple(each.label for each in base if (each.dim, each.key) not in points)
     return plan.Wording(form="at", of=names, points=points) if points else ""
@@ -769,8 +769,7 @@ def _names(typer: Typer, label: ast.String, base: _Base) -> bool:
 
 
 def _reduced(typer: Typer, extreme: ast.Call, function: str, unit: Unit) -> plan.Query | None:
-    """Return a query that reduces the same values as the extreme with another function: the one for the other end of
-    their range, or the median."""
+    """Return a query that reduces the extreme's values with another function: the opposite extreme, or the median."""
     other = replace(extreme, function=replace(extreme.function, text=function))
     typed = typed_at(typer, other, FixedKeys())
     if typed is None:

@@ -193,8 +193,8 @@ def on_lone_hardware(typer: Typer, typed: Typed) -> Typed:
 def sides_by_repeat(
     typer: Typer, sides: Sequence[ast.Expr], shown: Unit | None, over: Sequence[Dimension] = ()
 ) -> tuple[tuple[plan.Query, ...], tuple[plan.Range, ...]]:
-    """Return the queries of a comparison's two sides in one unit, for each repeat and each key of the dimensions
-    `over`, and the ranges of the sides' values.
+    """Return the queries of a comparison's two sides, in one unit, for each repeat and each key of the dimensions
+    `over`. Also return the ranges of the sides' values.
 
     Both results are empty when no side has several repeats.
     """
@@ -325,7 +325,7 @@ def _made(typer: Typer, form: str, *exprs: ast.Expr) -> Wording | None:
 
 
 def _form(typer: Typer, expr: ast.Binary) -> str:
-    """Return the form of an operation in a name. A quotient has the form `ratio` if both sides have one unit, and
+    """Return the form of an operation in a name. A quotient has the form `ratio` if both sides have the same unit, and
     otherwise `divided`."""
     if expr.operator != "/":
         return _ARITHMETIC[expr.operator]

@@ -75,8 +75,8 @@ def has_contenders(typer: Typer, columns: Sequence[ast.Expr]) -> bool:
 
 
 def tested(typer: Typer, expr: ast.Expr, typed: Typed, unit: Unit, place: FixedKeys, dim: Dimension) -> plan.Tested:
-    """Return how a line is tested. `typed` is the line's value. If the value is measured only once, the result has no
-    `repeats`."""
+    """Return how a line is compared with other lines in a test. `typed` is the line's value. If the value is measured
+    only once, the result has no `repeats`."""
     shown: tuple[Dimension, ...] = (dim, "repeat")
     demanded = (*shown, *(other for other, _ in place.fixed))
     repeated = typer.side_by_repeat(expr, demanded)
@@ -115,7 +115,7 @@ class _Line:
     all keys.
 
     `make` returns the line for the keys of the whole table, or None after a mistake. `by` has the labels of the line's
-    own keys after `by`.
+    keys in the dimensions that follow the word `by`.
     """
 
     label: plan.Label
@@ -425,7 +425,8 @@ def _lines_across(table: _Table, by: ast.By, names: Sequence[ast.Name]) -> list[
 def _lines_by(
     table: _Table, expr: ast.Expr, across: Sequence[Dimension], names: Sequence[ast.Name]
 ) -> list[_Line | None]:
-    """Return the lines of one expression. `names` are the words of the dimensions `across`."""
+    """Return the lines of one expression: one for each combination of keys of the dimensions in `across`. `names` are
+    these dimensions as written in the spec."""
     typer = table.typer
     typed = typed_at(typer, expr, table.place, (table.dim, *across))
     if typed is None:

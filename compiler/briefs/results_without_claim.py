@@ -73,8 +73,8 @@ def _numbers(typer: Typer, text: ast.String) -> list[ast.Hole]:
 
 
 def _places(block: ast.Block, each: str = "") -> Iterator[tuple[ast.String, str, ast.Attribute | None]]:
-    """Yield each text in a block that states a result as a title does, a phrase that says which text it is, and its
-    attribute."""
+    """Yield each text in a block that states results as a title does. With it comes a phrase that says which text it
+    is, and its attribute (None for a title)."""
     kind = block.keyword.text
     each = "each " if kind == "each" else each
     if block.label:

@@ -472,7 +472,7 @@ def activity_of(step: Step) -> Activity:
 
 
 def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:
-    """Return the ids of the cells without a cool-down because they are the last ones of their lanes."""
+    """Return the id of each lane's last cell, which has no cool-down."""
     cells = list(cells)
     lane = lanes(cells)
     return set({lane[cell.id]: cell.id for cell in cells}.values())

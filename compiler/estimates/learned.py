@@ -25,9 +25,10 @@ from benchbrief.model.fingerprint import database_parts, digest, machines, workl
 from benchbrief.model.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
-"""A load, copy or undo gets its time from a measured one only if it is at most this many times larger."""
+"""The time of a load, copy or undo is derived from a measured one only if its amount is at most this many times the
+measured amount."""
 _SHOWN_SHARE = 0.02
-"""A part of a load's time is shown only if it is at least this share of it."""
+"""A part of a load's time is shown only if it is at least this share of the whole time."""
 _ROUNDED_S = 10.0
 """The shortest load (in seconds) whose rate is shown in a built-in estimate. A shorter time, rounded to seconds, gives
 no useful rate."""

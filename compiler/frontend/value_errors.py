@@ -284,7 +284,7 @@ class NotConstant(CompileProblem):
     says = "expected a value, found {found}"
     found: str
     written_as: Literal["phases", "count", ""] = ""
-    """Whether the expression has the form of phases (`6 x 10 min`) or of a count of things (`2 x 16 cores`)."""
+    """The form of the expression: "phases" (`6 x 10 min`), "count" for a count of things (`2 x 16 cores`), or ""."""
 
     @property
     def help(self) -> str:

@@ -131,7 +131,7 @@ def warn_of_cells(typer: Typer, expect: Span, term: Term, warned: set[str]) -> t
 
 def _passed_over(expect: Span, measure: Measure, runs: Runs) -> Iterator[PassesOver]:
     """Yield a warning if some workloads are not judged because they lack the operation or the probe, and another if
-    some experiments are not. Nothing is said about cells that an index excludes.
+    some experiments are not judged for such a reason. Nothing is said about cells that an index excludes.
 
     Things that only some experiments can have, such as an event, a phase or a promise, do not count as missing.
     """

@@ -66,8 +66,8 @@ def lanes_of(plan: Plan) -> tuple[PlanLane, ...]:
 
 
 def lane_named(lanes: Sequence[Sequence[str]], name: str) -> int | None:
-    """Return the number of the lane that `name` gives by its number or by a hardware group, or None if there is no such
-    lane. `lanes` has the hardware of each lane, in the order of the lanes' numbers."""
+    """Return the number of the lane that has this number or this hardware group, or None if there is no such lane.
+    `lanes` has the hardware of each lane, in the order of the lanes' numbers."""
     numbers = (number for number, keys in enumerate(lanes, start=1) if name in (str(number), *keys))
     return next(numbers, None)
 

@@ -218,7 +218,8 @@ def _field_names(text: str) -> list[str]:
 
 
 class _Prose(Formatter):
-    """Fills a text's holes with the fields and properties of a problem, which is the only argument."""
+    """A formatter whose only argument is a problem. It fills a text's holes with the problem's fields and properties,
+    formatted as `Prose` describes."""
 
     def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         del kwargs

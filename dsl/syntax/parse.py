@@ -166,7 +166,8 @@ def _maker(rule: GrammarRule, builder: object) -> Callable[[list[Any]], Any]:
 
 
 class ParserDriver:
-    """Runs the tables. `builder` has a method for each rule that makes a node. Without a builder, nothing is built."""
+    """Parses a text with the tables. `builder` has a method for each rule that makes a node. Without a builder, nothing
+    is built."""
 
     def __init__(self, tables: Tables, builder: object | None = None) -> None:
         self._starts, self._ends, self._shifts = tables["starts"], tables["ends"], tables["shifts"]

@@ -140,8 +140,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
 
 
 def text_lines(text: str) -> list[str] | None:
-    """Return the lines of a text in triple quotes, each without the margin. Return None if the text is on one line.
-    Also return None if another margin, or quotes on lines of their own, would change its meaning."""
+    """Return the lines of a text in triple quotes, each without the margin. Return None if the text is on one line, or
+    if its meaning would change with another margin or with its quotes on lines of their own."""
     if "\n" not in text:
         return None
     lines = _without_margin(text)

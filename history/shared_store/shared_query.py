@@ -148,7 +148,8 @@ def first_line(error: Exception) -> str:
 _VIEW = re.compile(r'\b(metric|measure)\s*\.\s*(?:"((?:[^"]|"")+)"|(\w+))', re.IGNORECASE)
 _LISTING = {"show", "information_schema", "duckdb_tables", "duckdb_views", "duckdb_columns"}
 _BLOCK = 100
-"""How many runs to consider together, in order of their names."""
+"""How many runs to load, or to compare with a query's condition, in one block. The blocks are in the order of the runs'
+names."""
 _ASKED_FOR_COLUMNS = 8
 """How many of the newest runs to search for columns that this version of benchbrief does not know."""
 _WORD = re.compile(r"\w+")
@@ -474,8 +475,8 @@ class _Table(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
 
 
 def _left(said: Mapping[str, ds.Expression], schema: pa.Schema, condition: ds.Expression) -> list[str]:
-    """Return the names of files that may have rows that meet the condition. `said` maps a file's name to an expression
-    that is true for all of its rows. No file is opened."""
+    """Return the names of the files whose rows may meet the condition, without opening a file. `said` maps a file's
+    name to an expression that is true for all of its rows."""
     kind, files = ds.ParquetFileFormat(), LocalFileSystem()
     named = [kind.make_fragment(name, files, partition_expression=expression) for name, expression in said.items()]
     return [each.path for each in ds.FileSystemDataset(named, schema, kind, files).get_fragments(filter=condition)]

@@ -65,8 +65,8 @@ def counted_job(
 
 
 def counted_from(text: str) -> float | None:
-    """Return when the run that counts began, in seconds since boot, from the end of the job's output. Returns None if
-    that run has not begun.
+    """Read from the end of the job's output when the run that counts began, in seconds since boot. Returns None if that
+    run has not begun.
 
     Implements `seams.TellsBeginning`.
     """
@@ -75,7 +75,7 @@ def counted_from(text: str) -> float | None:
 
 
 def counted_run(context: CellContext, output: JobOutput, tool: str) -> CountedRun:
-    """Return the run that counts from the job's output. Raises BadOutput if the output has no such run."""
+    """Find in the job's output the run that counts. Raises BadOutput if there is no such run."""
     text = ""
     if (path := output.directory / _FILE).exists():
         text = path.read_text(encoding="utf-8", errors="replace")

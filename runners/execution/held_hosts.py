@@ -39,7 +39,7 @@ from benchbrief.runners.world.unsupported import Tools, find_tools, metered, ref
 from benchbrief.runners.world.world_seams import OpenHosts
 
 _NAMED = 5
-"""How many hosts a message names at most. Further hosts are only counted."""
+"""The most hosts that a message names. Further hosts are only counted."""
 
 _TRY_EVERY_S = 3.0
 """How many seconds to wait before trying again to claim a host that another run holds."""
@@ -257,8 +257,8 @@ def _describe_refused(plan: Plan, away: Sequence[str], cells: Sequence[Cell]) ->
 def leave_hosts(run: RunState, hosts: OpenHosts, held: Sequence[str], kept: KeptClaim | None) -> None:
     """Remove everything of the run from its hosts, and report any failure to do so.
 
-    After a run that was not stopped, `kept` keeps the claim on this machine, which is also called CONTROLLER. Outputs
-    that could not be fetched because the disk was full stay on the hosts until there is space.
+    If the run was not stopped, `kept` keeps the claim on this machine (the host CONTROLLER). Outputs that could not be
+    fetched because the disk was full stay on the hosts until there is space.
     """
     # An interrupted run may have left jobs and claims although all its cells are done.
     claimed = [*held, *run.claimed, *(run.plan.hosts if run.resumed else ())]

@@ -66,8 +66,8 @@ def off_schedule(cell: Cell, measurement: Measurement, experiment: Experiment | 
 
 
 _LONG_S = 5.0
-"""The measuring time in seconds from which hosts are checked for other load before each cell. Before a lane's first
-cell, hosts are always checked."""
+"""The hosts of a cell that is measured for at least this many seconds are checked for other load first. Before a lane's
+first cell, hosts are always checked."""
 
 
 class Lane:

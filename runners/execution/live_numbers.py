@@ -139,7 +139,7 @@ class Monitor:
                 (self.run_dir / LIVE).unlink()
 
     def begin(self) -> None:
-        """Assign the run and its `live.json` to this process from now on."""
+        """Start writing `live.json`, which then shows that this process drives the run."""
         self._begun = True
         self._write()
 

@@ -28,8 +28,8 @@ _READY_S = 60.0
 _SLICE_S = 0.5
 """How often a waiting step checks whether the run was interrupted, in seconds."""
 _LEAST_WAIT_S = 10.0
-"""How many seconds to wait at least for a job that was attached to after its deadline, since it may have already
-ended."""
+"""A job is waited for at least this many seconds, even if this controller attached to it only after its deadline, since
+it may have ended before."""
 
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:

@@ -174,8 +174,8 @@ def _without_earlier_copies(found: Sequence[LaneResults]) -> list[LaneResults]:
 def _common(longer: LaneResults, shorter: LaneResults) -> int:
     """Return how many bytes of the longer journal to compare with the whole shorter one.
 
-    This is the size of the shorter one, if a line of the longer one ends there. Otherwise the two can't be copies, so
-    the longer one's whole size is returned, for which the comparison fails.
+    This is the shorter one's size, if a line of the longer one ends there. Otherwise the two can't be copies, and the
+    longer one's whole size is returned, so that the comparison fails.
     """
     with open_plain(longer.folder / JOURNAL) as file:
         file.seek(shorter.size - 1)

@@ -147,7 +147,8 @@ def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours
 
 
 def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
-    """Return by how many seconds the time that offsets refer to was set between two readings of the controller's clock.
+    """Return by how many seconds the controller's time, to which offsets refer, was set between two readings of its
+    clock.
 
     In journals of this version, that time can't be set: if the clock is set, its offset changes by the same amount, and
     the result is 0. In journals of earlier versions, offsets refer to the controller's clock itself, whose own offset
@@ -243,7 +244,7 @@ def require_seconds(tool: str, output: JobOutput, warm_up_s: float) -> None:
 
 
 def was_set(host: str, by_s: float, during: str = "") -> Message:
-    """Return the message that a host's clock was set `during` something, by default during the measurement."""
+    """Return the message that a host's clock was set. `during` says when, by default during the measurement."""
     moved = say.clock_forward if by_s > 0 else say.clock_back
     return moved(clock=clock_of(host), seconds=figure(abs(by_s), ",.1f"), during=during or say.measurement())
 

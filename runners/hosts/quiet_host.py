@@ -15,7 +15,7 @@ from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Stopping, Transport
 
 LOOK_S = 0.2
-"""How many seconds processes are watched if any process besides the watching one is runnable."""
+"""How many seconds to watch the processes, if any besides the watching one is runnable."""
 MUCH = 0.5
 """Other load is ignored if it takes fewer cores than this."""
 

@@ -16,7 +16,7 @@ from benchbrief.runners.session import is_gone, is_here, process_is_gone
 VOID_AFTER_S = 600.0
 """A claim is void if its controller has shown no sign of life for this many seconds."""
 _LONGEST = 200
-"""How many characters of a claim's part a message quotes at most."""
+"""The most characters that a message quotes of one part of a claim."""
 
 
 def parse_claim(text: str) -> dict[str, Any]:

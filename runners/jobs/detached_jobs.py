@@ -138,7 +138,7 @@ def other_cores(text: str, seconds: float | None) -> float | None:
 
 
 _SLICE_S = 60.0
-"""How many seconds a wait on the host lasts at most, so that nothing stays there if its controller dies."""
+"""The most seconds that a wait on the host lasts, so that nothing stays there if its controller dies."""
 _ODD_WAIT_S = 1.0
 _ODD_WAITS = 20
 """How many times in a row to repeat a wait that failed on the host. `_ODD_WAIT_S` is the pause in seconds before each

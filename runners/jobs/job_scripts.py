@@ -57,7 +57,7 @@ LIST = _script("list")
 
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
-"""How many seconds at most may pass between a job's checks for its controller's sign of life."""
+"""The most seconds between a job's checks for its controller's sign of life."""
 
 
 def start_script(host: JobHost, job: Job) -> str:

@@ -34,7 +34,8 @@ def below_zero_words(watts: float) -> Message:
 def describe_failure(
     kind: AnyMeter, node: Node, output: JobOutput, ended: bool, below_zero: float | None = None
 ) -> RunnerError:
-    """Return the error for a trial reading that has no watts, or in which the power is `below_zero`."""
+    """Return the error for a trial reading without watts or, if `below_zero` is set, with this negative number of
+    watts."""
     meter = points_of(node)[0].meter
     what = node.hardware.label if meter.shared else node.host.id
     said = _last_line_of(output, kind.answer) if ended else say.meter_no_answer()

@@ -2,8 +2,8 @@
 
 Each host has one job that reads all its meters and adds up their watts. If a meter is shared, the whole hardware has
 one job. Lines such as `@ 0` and `@ 1` separate the outputs of several meters. A reading that fails or is below zero
-leaves a gap without a sample, and the probe's output quotes the meter. If the controller dies, a job on it lives on
-like any job, and ends by itself when its directory is removed.
+leaves a gap without a sample, and the probe's output quotes the meter. If the controller's process dies, a job on that
+machine continues, like any job, and ends by itself when its directory is removed.
 """
 
 from __future__ import annotations

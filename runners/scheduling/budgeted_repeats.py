@@ -444,7 +444,8 @@ class Budgets:
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next turn from the pool. It is preceded by the cells that no longer fit and are left out.
+        """Return the cells of the next turn from the pool. Before them come the cells that are left out because they no
+        longer fit.
 
         Returns the whole pool if no more of its cells are run.
         """

@@ -37,15 +37,16 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
     """Return the lanes of a run that still have cells to do, without the cells whose ids are in `done`.
 
-    Two groups that share a lane only because of a third group still share it once the third group is done. With a lane
-    for each group, every cell would run twice, because a lane of the whole plan chooses the points and repeats of both.
+    Two groups that share a lane only because of a third group still share it once the third group is done. If each of
+    them got its own lane, every cell would run twice, because a lane of the whole plan chooses the points and repeats
+    of both groups.
     """
     left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
     return [lane for lane in left if lane]
 
 
 _MOST_THREADS = 32
-"""How many lanes may have begun at most at the same time, including those that wait for others."""
+"""The most lanes that may be under way at the same time, including those that wait for others."""
 
 
 class LaneWorkers:

@@ -17,8 +17,8 @@ _FILE_S = 600.0
 
 
 class NestedTransport(ReadsByScript, LocalTransport):
-    """Runs everything through `shell`, which each subclass defines: a shell inside the place that reads from standard
-    input.
+    """Runs everything through the command `shell`, which each subclass defines. It starts a shell inside the namespace,
+    container or other place, and this shell reads a script from standard input.
 
     Files are also read through the shell. Ports inside the place can't be reached, unless a transport defines its own
     `forward`.

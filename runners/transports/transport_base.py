@@ -184,8 +184,8 @@ def are_gone(said: str) -> bool:
 
 
 OUTPUT_LIMIT = 1 << 20
-"""How many bytes of each stream of a short command are kept at most. Jobs write to files instead, which are fetched
-whole."""
+"""The most bytes that are kept of each stream of a short command. Jobs write to files instead, which are fetched whole.
+"""
 _MARK_SIZE = 200
 
 

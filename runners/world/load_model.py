@@ -274,10 +274,10 @@ _COLD, _WARMING_S = 0.3, 60.0
 """A cold system is slower by the first number, as a share. It warms up exponentially, and the second number is the time
 constant in seconds."""
 _INTERVALS = 60
-"""How many intervals a simulated cell reports at most. An interval is a sixtieth of the cell's time, but at least a
+"""The most intervals that a simulated cell reports. An interval is a sixtieth of the cell's time, but at least a
 second."""
 _MOST_SECONDS = 7200
-"""How many intervals a cell with events has at most. It has one per second."""
+"""The most intervals that a cell with events has. It has one per second."""
 OUTAGE_S = 3.0
 """How many seconds a simulated service is down after an event. In the other seconds, the cell works as it would without
 the event."""
@@ -486,8 +486,8 @@ class TaskLoad:
 
     @cached_property
     def steady(self) -> ReportedSteady | None:
-        """Return how the load ends when it becomes steady, by the same rule as for real loads. Return None if the load
-        lasts for a fixed time."""
+        """Judge batch by batch whether the load is steady, by the same rule as for real loads. Return the batches, and
+        when the load ends. Return None if the load lasts for a fixed time."""
         task = self.task
         if not task.steady_within:
             return None

@@ -33,7 +33,7 @@ from benchbrief.runners.session import Session
 from benchbrief.runners.world.load_model import PAGE_BYTES, REPORTED, TASK, Busy, Machine, Task, TaskLoad, chance
 
 _MOST = 60
-"""How many samples a job has at most. A long job is therefore sampled less often than the spec asks."""
+"""The most samples that a job has. A long job is therefore sampled less often than the spec asks."""
 _JITTER = 0.01
 GIB, MESSAGE_BYTES = float(1 << 30), 1000.0
 _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
