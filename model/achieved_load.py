@@ -12,8 +12,8 @@ KEEPS_UP = 0.95
 never exact."""
 
 CATCHES_UP = 1.05
-"""A load generator that does more than this share of its offered load must be working off a backlog. Its schedule began
-in the warm-up, or a stall had stopped it."""
+"""A load generator that does more than this share of its offered load must be working off a backlog. The backlog comes
+from the warm-up, where the schedule began, or from a stall."""
 
 
 @dataclass(frozen=True)

@@ -26,18 +26,20 @@ _FIRST_LOOK = 3
 are rarely narrow."""
 
 _OF_FIRST, _OF_BETWEEN = 0.2, 0.3
-"""Shares of the allowed chance of an error: for the first look at an expectation, and for all looks between the first
-and the last together. They were chosen by simulation; `benchmarks/README.md` has figures for other shares."""
+"""How much of the allowed chance of an error goes to the first look at an expectation, and how much to all looks
+between the first and the last. Both shares were chosen by simulation; `benchmarks/README.md` has figures for others.
+"""
 
 
 _TOGETHER, _DEPENDENT = 1.28, 3
-"""The chances of an error of all looks at an expectation may add up to this multiple of their joint chance. This holds
-from the given number of repeats before the first look, and from the same number of looks. All looks see the same
-repeats, so they often err in the same cases. C. E. Bonferroni's inequality does not take that into account, but group
-sequential tests set their limits by the joint distribution of their looks: S. J. Pocock, "Group Sequential Methods in
-the Design and Analysis of Clinical Trials", Biometrika 64 (1977). The multiple for Student's t of few repeats comes
-from simulations, each with a million rows of normal noise. The smallest was 1.298, for looks after 3, 4 and 5 repeats.
-With fewer repeats, two looks, or a chance below 5 %, the multiple is smaller, and 1 is used.
+"""If there are at least `_DEPENDENT` repeats before the first look, and at least as many looks, the looks' chances of
+an error may add up to `_TOGETHER` times the chance that is allowed for all of them.
+
+All looks see the same repeats, so they often err in the same cases. C. E. Bonferroni's inequality does not take that
+into account, but group sequential tests set their limits by the joint distribution of their looks: S. J. Pocock, "Group
+Sequential Methods in the Design and Analysis of Clinical Trials", Biometrika 64 (1977). The multiple for Student's t of
+few repeats comes from simulations, each with a million rows of normal noise. The smallest was 1.298, for looks after 3,
+4 and 5 repeats. With fewer repeats, two looks, or a chance below 5 %, the multiple is smaller, and 1 is used.
 """
 
 
@@ -97,7 +99,7 @@ def chooses(experiment: Experiment) -> bool:
 
 
 def first_look(experiment: Experiment) -> int:
-    """Return how many repeats of a point are needed before its interval may end them."""
+    """Return how many repeats a point needs before a narrow interval may end its repeats."""
     return experiment.confident.at_least if experiment.confident else min(_FIRST_LOOK, experiment.repeats)
 
 

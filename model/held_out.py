@@ -18,7 +18,7 @@ Place = Mapping[Dimension, DimKey | None]
 """The place where an extreme was found: a key for each dimension over which it was taken."""
 
 _ADVISED = ((1, 3), (3, 4), (10, 5), (40, 6))
-"""The advised numbers of held-out repeats. Each comes after the largest number of claims that it is enough for.
+"""The advised numbers of held-out repeats, as pairs: up to this many claims, this many repeats are enough.
 
 With these repeats, four in five differences of 10 % are found if both sides have noise of 2 %, by Student's t with
 Bonferroni's correction (simulated in `benchmarks/README.md`).
@@ -61,8 +61,8 @@ def numbers_held_out(plan: Plan) -> list[Claim]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some of a claim's reads, and the place of the extreme that they depend on. The place is empty if there is no such
-    extreme."""
+    """The reads of a claim that share the place of one extreme. For the reads that depend on no extreme, the place is
+    empty."""
 
     reads: tuple[Read, ...]
     place: Place
@@ -72,8 +72,8 @@ class _Part:
 
 
 def reads_at(read: Read, place: Place, keys: Place) -> bool:
-    """Return whether a read at an extreme's place covers the cells with these keys. The place does not matter in
-    dimensions that the read fixes."""
+    """Return whether a read covers the cells with these keys, given the place of an extreme. A dimension that the read
+    itself fixes need not agree with that place."""
     return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
 
 

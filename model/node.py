@@ -20,7 +20,7 @@ T = TypeVar("T")
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A part of a plan. Its methods have the names of the methods of pydantic's models, and do the same."""
+    """A part of a plan. Its methods are named like those of pydantic's models, and do the same."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     _amounts: ClassVar[tuple[str, ...]] = ()

@@ -92,7 +92,7 @@ class CellHistory:
 class Left:
     """An attempt without a verdict, and how far its controller got before it was killed or stopped.
 
-    `start` is the start of the controller that started the attempt. `over` has the steps that have ended. `collected`
+    `start` is the record that the controller wrote when it started. `over` has the steps that have ended. `collected`
     has the stored outputs, by job and host. `readings` has the readings of server counters, and `said` has the texts of
     the attempt's remarks.
     """

@@ -1,5 +1,5 @@
-"""Whether a run that ends by itself is steady, by MSER-5 over its batches and Student's interval of the remaining
-batches' mean.
+"""Decides whether a run that ends by itself is steady. MSER-5 finds the first batches to cut off, and Student's
+interval of the mean of the remaining batches has to be narrow.
 
 The load generator decides this while it runs, and writes down the batches on which it based its decision. This module
 applies the same rule, to check that the decision follows from these batches. If it does not, the run is not evidence.
@@ -126,8 +126,8 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Steadiness:
-    """The steadiness of a window. `range` is the range of its rounds' throughputs, and `trend` is the rise or fall of a
-    line fitted to them, both as shares of the mean."""
+    """The steadiness of a window, which is divided into rounds of equal length. `range` is the range of the rounds'
+    throughputs, and `trend` is the rise or fall of a line fitted to them, both as shares of the mean."""
 
     range: float
     trend: float

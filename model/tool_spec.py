@@ -245,8 +245,8 @@ class ToolSpec(ExtensionSpec):
     `load_threads` has the name of the attribute that sets how many threads load the data, over all load generators, and
     the default number of threads on each load generator.
 
-    Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`, which is spent on
-    `load_start_is`. Data are loaded at `load_records_per_s` or `load_bytes_per_s` if there is the usual number of
+    Estimates: `start_s` passes until the first operation. A load of nothing takes `load_start_s`; `load_start_is`
+    says what for. Data are loaded at `load_records_per_s` or `load_bytes_per_s` if there is the usual number of
     threads.
     """
 

@@ -96,7 +96,8 @@ def _settings(cell: Cell, plan: Plan) -> Iterator[tuple[str, str, float]]:
 
 
 def _is_named_for(hardware: Hardware, name: str) -> bool:
-    """Return whether a fact shares a word with the hardware's label, or is a path, which only gives a location."""
+    """Return whether a fact shares a word with the hardware's label. A path counts as well, because it only says where
+    something is."""
     text = str(hardware.facts.get(name, ""))
     of_label, of_fact = (re.findall(r"[^\W_]{2,}", each.casefold()) for each in (hardware.label, f"{name} {text}"))
     return text.startswith("/") or not set(of_label).isdisjoint(of_fact)

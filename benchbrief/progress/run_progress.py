@@ -336,7 +336,8 @@ class Progress:
             return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str, alike: str = "") -> None:
-        """Show a remark only once, even if many cells repeat it. Remarks that have the same `alike` are shown once."""
+        """Show a remark only once, even if many cells repeat it. Remarks with the same `alike` count as one, even if
+        their texts differ."""
         line = alike or f"{kind}: {text}"
         if line not in self._said_once:
             self._said_once.add(line)

@@ -32,7 +32,7 @@ from benchbrief.running.stop_signals import stop_on_signals
 
 
 def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool) -> TimeEstimated | None:
-    """Estimate the cells that are not done yet, from the folder's other runs.
+    """Estimate how long the cells that are not done yet will take, from the folder's other runs.
 
     `report` says whether the reports will be rendered. Returns None for a simulated run, and for one that has already
     started.

@@ -229,8 +229,8 @@ class Documents:
         return Snapshot(self, dict(self.open))
 
     def with_users(self, files: Iterable[Parsed]) -> Documents:
-        """Return the documents, with more specs treated as open: all specs in the folders that use one of the given
-        files."""
+        """Return the documents, with more specs treated as open: every spec in the editor's folders that uses one of
+        the given files."""
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}

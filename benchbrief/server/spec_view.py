@@ -108,8 +108,8 @@ class Views:
         return self._kept[key]
 
     def with_users(self, uri: str) -> Views:
-        """Return these views together with those of further specs: closed specs in the editor's folders that share a
-        file with this file's spec."""
+        """Return the views that also include closed specs: those in the editor's folders that use a file of this file's
+        spec."""
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
 
@@ -153,8 +153,8 @@ def _definitions(view: View, symbol: Symbol) -> list[tuple[Parsed, int]]:
 
 
 def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
-    """Return the files of each open spec that uses this file. If no spec uses it, return the files of the file
-    itself."""
+    """For each open spec that uses this file, return all files of that spec. If no spec uses it, return the file and
+    all files that it uses."""
     reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
     users = [
         files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)

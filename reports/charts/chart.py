@@ -305,8 +305,8 @@ def ticks_of_bars(values: Sequence[float], ends: Sequence[float]) -> Ticks:
 
 
 _LONGEST, _FEWEST_TICKS = 1.25, 4
-"""An axis may be up to this many times as long as usual to keep its grid lines off numbers, but must keep at least this
-many ticks."""
+"""To keep its grid lines off numbers, an axis may become up to `_LONGEST` times as long as usual, but must keep at
+least `_FEWEST_TICKS` ticks."""
 _NUMBER_SHARE = 0.07
 """The share of an axis that a bar's number takes."""
 

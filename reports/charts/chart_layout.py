@@ -113,8 +113,8 @@ class Plot:
     direct: bool = field(init=False)
     foot: float = field(init=False, default=0.0)
     above: float = field(init=False, default=0.0)
-    """How many pixels the texts above the plot area are moved up, to be level with those of the figure beside it if
-    that figure has higher brackets."""
+    """How many pixels the texts above the plot area are moved up. This makes them level with the texts of the figure
+    beside it, if that figure has higher brackets."""
 
     def __post_init__(self) -> None:
         chart = self.chart
@@ -230,7 +230,7 @@ class Plot:
 
     @property
     def levels(self) -> tuple[Trace, ...]:
-        """The straight lines at single values."""
+        """The rules: straight lines across the plot area, each at a single value."""
         return tuple(t for t in self.chart.traces if t.mark == "rule")
 
     @staticmethod
@@ -357,8 +357,8 @@ class Plot:
         return min(max(0.0, math.ceil(needed)), 0.45 * self.height)
 
     def _room_below_bars(self) -> float:
-        """Return the pixels needed below the plot area for the number of the lowest bar, which comes above the
-        names."""
+        """Return the pixels needed below the plot area for the number of the lowest bar. The names of the categories
+        come below this number."""
         lowest = min(
             (v for t in self.chart.sharing if t.mark == "bar" for p in t.points for v in p.extent), default=0.0
         )

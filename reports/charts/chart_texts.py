@@ -102,8 +102,8 @@ def apart(places: Sequence[float], gap: float, height: float) -> list[float | No
 
 
 def _point_labels(plot: Plot) -> list[ChartText]:
-    """Return the labels of curves' points: those of both ends of each curve, and if the curves have different points,
-    those between them that cover no curve."""
+    """Return the labels of curves' points. The two ends of each curve have labels. If the curves have different points,
+    so have the points between, as long as the label covers no curve."""
     curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
     x = plot.x_pixel()
     lines, ends, between = [], [], []

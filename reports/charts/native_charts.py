@@ -10,7 +10,7 @@ from benchbrief.reports.charts.chart_layout import Plot, arrange
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 
 _WIDTH, _HEIGHT = 657.0, 300.0
-"""The assumed size of the drawing when ticks are chosen, in the drawing's pixels."""
+"""The size in pixels of the drawing for which ticks are chosen."""
 _MARKS: Mapping[str, Literal["bar", "line", "range", "bracket"]] = {
     "bar": "bar",
     "line": "line",

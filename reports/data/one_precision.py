@@ -69,7 +69,8 @@ _MARKS: Mapping[str, str] = {rounded: mark for mark, rounded in ROUNDED.items()}
 
 
 def _turned(mark: str, query: p.Query) -> str:
-    """Return the mark for a measure itself, which is the opposite mark if the query negates the measure."""
+    """Return the mark for a measure, given the mark for a query of it. The two are opposite if the query negates the
+    measure."""
     return next(each for each in ROUNDED if each != mark) if query.text.startswith("-") else mark
 
 

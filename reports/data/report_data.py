@@ -34,8 +34,8 @@ Keys = Mapping[str, str | float]
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """A row of the store's table `published`. Its `bound` is value, low or high as there, or at_least or at_most for
-    one end of a range whose other end the source does not state."""
+    """A row of the store's table `published`. Its `bound` is value, low or high, as in the table. If the source states
+    only one end of a range, that end is at_least or at_most instead."""
 
     metric: str
     bound: str
@@ -71,7 +71,8 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 
 
 ALONE: Mapping[str, Bound] = {"low": "at_least", "high": "at_most"}
-"""The bound that an end of a published range becomes if the source does not state the other end."""
+"""If a source states only one end of a range, what that end then is: a low end is a lower bound, and a high end an
+upper bound."""
 _NEGATED: Mapping[Bound, Bound] = {"at_least": "at_most", "at_most": "at_least"}
 
 

@@ -487,7 +487,8 @@ def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -
 
 
 def with_notes_again(blocks: Iterable[Block], again: Mapping[str, Iterable[int]]) -> tuple[Block, ...]:
-    """Return the blocks with notes repeated in other figures, tables, formulas and texts, by the ids of these."""
+    """Return the blocks, with footnotes repeated in some of them. `again` has the numbers of these footnotes, by the id
+    of the figure, table, formula or text that repeats them."""
     blocks = tuple(blocks)
     known = {note.number: note for note in notes_of(blocks)}
 

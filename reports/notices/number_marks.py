@@ -256,8 +256,8 @@ def _places(queries: Sequence[p.Query], results: Results) -> Iterator[str]:
 
 
 def not_chosen(queries: Iterable[p.Query], results: Results) -> Iterator[str]:
-    """Yield a sentence on the measured candidates of each adaptive ramp that left others unmeasured. Only ramps that
-    several of the queries' values come from are included."""
+    """Yield a sentence on the measured candidates of each adaptive ramp that left others unmeasured. A ramp is left out
+    if all values of the queries come from a single point of it."""
     behind: dict[str, dict[str, ReportedCell]] = {}
     for query in queries:
         for cell in results.cells_behind(query):

@@ -88,13 +88,13 @@ _LANGUAGES = {"en": "en-US", "ja": "en-US"}
 broken anywhere."""
 _BAND, _SHADED, _RULE = "#0b3a5b", "#f2f6f9", "#c9d3da"
 _ON_BAND, _TAG, _TAG_INK, _TAG_PT = "on the band", "#fff1d6", "#7a4300", 9.5
-"""A name for the colour of text on the first page's band. The other three are the background, the text colour and the
-type size of the tag there, which gives the origin of the numbers."""
+"""Four looks of the first page's band: a name for the colour of its text, and the background, the text colour and the
+type size of its tag, which gives the origin of the numbers."""
 _TAG_PAD = "\N{NO-BREAK SPACE}"
 """The space before and after the text of the tag on the first page's band."""
 _BOX_PAD, _QR, _QUIET = 8.0, Mm(21), 4 / 53
-"""The space within a box, the size of the QR code with the link to the disclosure, and roughly the margin's share of
-the code."""
+"""The space within a box, the size of the QR code with the link to the disclosure, and roughly which share of that size
+is the code's own margin."""
 _HEAT = ("#ffffff", "#eef5fa", "#d6e8f3", "#b3d3e8", "#8dbddb", "#62a4ca")
 
 

@@ -87,7 +87,8 @@ class _Rows:
         self._columns: list[tuple[str, Callable[[str], str] | None, dict[str, str]]] = [
             (f'<c r="{column_letters(number)}', said, {}) for number, said in enumerate(rows.said, 1)
         ]
-        """The beginning of each column's cells, its function for words, and the ends of its texts' cells."""
+        """For each column: how the XML of its cells begins, the function that turns its keys into words, and how the
+        XML of a cell with a known text ends, by that text."""
 
     def row(self, number: int, values: Sequence[object]) -> str:
         cells = [f'<row r="{number}">']

@@ -31,9 +31,9 @@ class PointColumn:
 class PointsTable:
     """The table of all points.
 
-    `count` is the number of rows, and `left_out` is the number of columns that did not fit. The first `printed` rows
-    are for print, which are all rows except those whose numbers were not published. The columns from `named` up to
-    `places` say what a row is about.
+    `count` is the number of rows, and `left_out` is the number of columns that did not fit. Only the first `printed`
+    rows are printed: the others have numbers that were not published. The columns from `named` up to `places` say what
+    a row is about.
     """
 
     columns: tuple[PointColumn, ...]

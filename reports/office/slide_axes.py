@@ -174,8 +174,9 @@ def reach(series: NativeSeries) -> list[float]:
 def set_axes(
     made: Any, chart: NativeChart, shared: Sequence[float], xs: Sequence[float], points: float, ink: str, room: float
 ) -> Scales | None:
-    """Set the axes of a chart that is `room` wide. They have room for the `shared` values and places of all panels.
-    Returns the axes, or None if the program chooses the value axis."""
+    """Set the axes of a chart that is `room` wide. `shared` has the values of all panels, and `xs` has their places on
+    the x axis. The axes have room for all of these. Returns the axes, or None if the program chooses the value axis.
+    """
     values, categories = made.value_axis, made.category_axis
     values.has_major_gridlines = True
     values.major_gridlines.format.line.color.rgb = rgb(GRID)

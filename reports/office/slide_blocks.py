@@ -340,10 +340,9 @@ def says_all(block: FigureView) -> bool:
 
 
 def texts_below(block: Block) -> list[Paragraph]:
-    """Return the texts below a figure, a table or a box.
-
-    If PowerPoint draws a figure as a chart, the figure's key is left out, since it explains nothing that such a chart
-    shows. It is kept only for pale bars, repeats, and labels of points.
+    """Return the texts below a figure, a table or a box. If PowerPoint draws a figure as a chart, the figure's key is
+    kept only if it explains pale bars, repeats, or labels of points. Such a chart shows nothing else that the key
+    explains.
     """
     said: list[Paragraph] = []
     names: tuple[str, ...] = ("key", "heat", "compared")

@@ -18,8 +18,8 @@ from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
 from benchbrief.reports.office.slide_parts import add_text, height_of_all
 
 _IN_A_ROW, _HIGH = 4, 220.0
-"""The most cards side by side. If the area is at least as high as the second number, this many cards are in two rows of
-two."""
+"""The most cards side by side. If there are exactly that many and the area is at least `_HIGH` points high, they are in
+two rows of two."""
 _GAP, _PAD, _BAR = 16.0, 16.0, 5.0
 """The space between cards and within them, and the width of the bar at a card's left."""
 _TALLER = 1.3

@@ -40,7 +40,7 @@ def room_over_bars(points: float, brackets: int, *, labelled: bool, arrows: bool
 
 def draw_bracket(slide: Any, bracket: NativeSeries, bars: Bars, above: float, ink: str) -> None:
     """Draw a bracket with its number over the bars of each category, or over all bars. It consists of shapes on the
-    chart, which end `above` the highest bar."""
+    chart. The number's upper end is `above` points over the highest bar."""
     tops = [bars.ends_in(place) for place in range(len(bars.chart.categories))]
     groups = [[each for top in tops for each in top]] if len(bracket.labels) == 1 else tops
     for text, group in zip(bracket.labels, groups, strict=False):

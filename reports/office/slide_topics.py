@@ -67,8 +67,8 @@ def height_of_topics(topics: Sequence[Topic], area: Area, points: float) -> floa
 
 
 def below(topics: Iterable[Topic], colour: str = "") -> list[list[Paragraph]]:
-    """Return the paragraphs of each topic. The head of each topic but the first, in this `colour`, is above them. Their
-    terms are in a column that is equally wide in all topics."""
+    """Return the paragraphs of each topic. Except for the first topic, they begin with the topic's head in this
+    `colour`. Their terms are in a column that is equally wide in all topics."""
     kept = list(topics)
     found = [in_terms(topic.said) for topic in kept]
     widest = max((each.hang for said in found for each in said), default=0.0)

@@ -301,8 +301,8 @@ def cards_of(headline: HeadlineView, soft: str) -> list[Card]:
 
 
 def broken(runs: tuple[Run, ...], width: float, points: float) -> tuple[Run, ...]:
-    """Return the runs of a Japanese title. If it has two lines, the first one ends with a phrase, and with a part of
-    the sentence if possible."""
+    """Return the runs of a Japanese title, broken into lines. If it needs two lines, the first one ends after a colon
+    or a comma if possible, and otherwise after a phrase."""
     text = "".join(run.text for run in runs)
 
     def lines(part: str) -> int:

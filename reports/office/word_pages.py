@@ -122,7 +122,7 @@ class _Contents:
 
     @cached_property
     def notes(self) -> dict[str, Any]:
-        """The footnotes at the feet of pages, by id."""
+        """The footnotes at the bottom of pages, by id."""
         related = self.document.part.rels.values()
         parts = (each.target_part for each in related if each.reltype == RELATIONSHIP_TYPE.FOOTNOTES)
         return {note.get(qn("w:id")): note for part in parts for note in part.element}

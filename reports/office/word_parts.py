@@ -158,8 +158,8 @@ class Footnotes:
     def add(
         self, paragraph: Paragraph, note: int, mark: str, styles: tuple[str, str], write: Callable[[Paragraph], None]
     ) -> None:
-        """Add the mark of a footnote. At its first mark, also add the footnote itself, with `write`. `styles` are the
-        styles of the mark and of the note."""
+        """Add the mark of a footnote. With the first mark of a footnote, its text is added, too: `write` writes it.
+        `styles` are the styles of the mark and of the text."""
         run = paragraph.add_run("", style=styles[0])
         if note not in self._told:
             self._told.add(note)

@@ -239,8 +239,8 @@ def fit_figures(
 
 
 def _fitted(setting: _Setting, again: Callable[[Arrangement], Any], further: int) -> tuple[Any, _Pages]:
-    """Return the document and the contents of its pages. If that makes its pages better, the figures are fitted to
-    them. If the last page has room, more is put on it."""
+    """Return the document and the contents of its pages. Figures are fitted to the pages if that makes the pages
+    better. If the last page has room, more is put on it."""
     document, now, best = setting.document, setting.now, setting.best
     for arrangement in setting.galley.endings(best, further):
         if best is now and arrangement is now.arrangement:
@@ -270,7 +270,7 @@ class _Galley:
         self.has_slides = any(self._slides)
         self.last_section: list[str] = []
         self._lead = self._rest = 0
-        """The indices of the atoms before the lead, and before the part after the lead."""
+        """How many atoms come before the lead, and how many come before the part that follows it."""
         self._limits = range(0)
         """The indices of the atoms of the line on limits. This line always comes before the first figure, wherever the
         figure is."""

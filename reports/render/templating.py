@@ -126,7 +126,7 @@ def make_environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironme
 
 
 def as_data_url(svg: str) -> str:
-    """Return a drawing as a data URL."""
+    """Return an SVG drawing as a data URL in base64, for the `src` of an image."""
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 

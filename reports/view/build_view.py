@@ -175,8 +175,8 @@ class Footnotes:
         self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def tell_cautions_of(self, figure: p.FigureElement) -> list[str]:
-        """Add footnotes for the values of a figure. If only some points on its axis missed their offered load, return
-        this caution with these points instead."""
+        """Add footnotes for the values of a figure. If the offered load was missed at only some points of the axis,
+        this caution gets no footnote. It is returned instead, together with these points."""
         words, places = self._results.words, dict[str, dict[str, None]]()
         for dim, query in ((series.x_dim or "", query) for series in figure.series for query in series.drawn):
             keys = [key for key in figure.keys.get(dim, ()) if self._results.at(query, **{dim: key.value}) is not None]

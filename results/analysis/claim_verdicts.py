@@ -154,8 +154,9 @@ class ClaimVerdict:
         """Return the lowest and the highest value of the range in which a highest or lowest value was found, formatted
         like the claim. Returns None if both would look alike.
 
-        A source may state both ends without any points. One end is the claim's own number, so it comes from the
-        held-out repeats if there are any. If that number lies beyond the other end, it replaces the other end.
+        A source may state both ends of a range without stating any point. One end is the claim's own number, so it
+        comes from the held-out repeats if there are any. If that number lies beyond the other end, it replaces the
+        other end.
         """
         value, opposite, printed = self.claim.number, self.claim.opposite, self._own
         if value is None or opposite is None or printed is None or self.points == 1:
@@ -175,7 +176,7 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return a value that prints the number `found` in the form of the claim's number."""
+        """Return the value with the format and the rounding step that the claim's number would have if it was `found`."""
         if value.query.unit == "nodes":
             return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None

@@ -27,12 +27,13 @@ class ValueAt(Node):
 
 
 class StatedNumber(Node):
-    """A number that a run states in a claim or an expectation, or shows in its brief.
+    """A number that a run states in a claim or an expectation, or shows in its brief. `expression` distinguishes
+    numbers of the same name.
 
-    `expression` distinguishes numbers of the same name. If the number is the worst of several values, it promises a
-    bound, and a number beyond the bound is better than stated: `bound` is `low` if it promises at least its value, and
-    `high` if it promises at most its value. `exact` means that, if the number does not vary, it changes only if the
-    measured thing changes. `is_relative` means that the number compares values from one run, so another machine's
+    If the number is the worst of several values, it promises a bound, and a number beyond the bound is better than
+    stated: `bound` is `low` if it promises at least its value, and `high` if it promises at most its value. `exact`
+    means that the number is made only of sizes, counts and declared values. If its repeats are all equal, any change is
+    due to the measured thing. `is_relative` means that the number compares values from one run, so another machine's
     number can be compared with it. `no_difference` is the value that means "no difference". `is_said` is whether a
     brief may state the number. `holds` and `decided` are the verdict on an expectation. `level` is the confidence level
     of each interval.

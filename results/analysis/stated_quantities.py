@@ -72,7 +72,7 @@ _MEASURES: Mapping[str, tuple[Callable[[Contender], Gathered], str]] = {
 
 
 def _measured(side: Contender, shown: Collection[str]) -> Iterator[tuple[str, Gathered]]:
-    """Yield each of the shown measures with its values."""
+    """Yield each of the shown measures that the contender has, with its values by point."""
     for name, (read, _) in _MEASURES.items():
         if name in shown:
             yield name, read(side)

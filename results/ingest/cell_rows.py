@@ -93,10 +93,11 @@ def _around(samples: Sequence[_Reading], at: float) -> tuple[_Reading, _Reading]
 
 
 def _at(time: float, outer: _Reading, inner: _Reading) -> dict[str, float]:
-    """Interpolate the counters at a time between two readings.
+    """Interpolate the counters at a time between two readings. `outer` is the reading outside of the window, and
+    `inner` is the one inside.
 
-    The change of a counter is unknown if only the outer reading has it, or if it decreased. It then keeps its outer
-    value.
+    If only the outer reading has a counter, or if the counter decreased, its change is unknown. The value of the outer
+    reading is then returned.
     """
     apart = inner[0] - outer[0]
     share = (time - outer[0]) / apart if apart else 0.0

@@ -72,8 +72,8 @@ def _unreadable(path: Path, error: OSError) -> ResultsError:
 
 
 def _refuse_unreadable(out: Path, after: str = "", name: str = "") -> None:
-    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested run. This
-    is a run whose name begins with `name`, and that is later than the run `after`."""
+    """Raise ResultsError if the folder can't be read, or if one of its unreadable runs may be the requested run: its
+    name begins with `name`, and it is later than the run `after`."""
     if os.path.lexists(out):
         require_folder(out)
     for path, error in unreadable_runs(out):

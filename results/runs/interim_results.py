@@ -292,7 +292,8 @@ def _add(
     points: Mapping[Point, Mapping[Dimension, DimKey | None]],
     found: dict[Point, list[RepeatValues]],
 ) -> None:
-    """Add the values at each place to the points there. Values without a unit are taken as shares of `whole`."""
+    """Add the values at each place to the points there. `whole` is 1 in the unit of the values if they are shares, and
+    0 for values with a unit."""
     means = [abs(sum(values) / len(values)) for _, values in known]
     least = whole or _LEAST_SHARE * max(means, default=0.0)
     for place, values in known:

@@ -161,9 +161,8 @@ def changed_in_run(
     """Yield the changes in the run, apart from raw outputs and tables: changes in its journal, and in the files that
     were written when the run began.
 
-    `journal_then` is the size of the journal in bytes when a brief was made (0 if unknown), with the journal's checksum
-    at that time. `spec` has the files of the plan's spec in order, with their SHA-256, for a run whose journal does not
-    name them.
+    `journal_then` is the size in bytes (0 if unknown) and the checksum of the journal when a brief was made. `spec` has
+    the files of the plan's spec in order, with their SHA-256, for a run whose journal does not name them.
     """
     size, journal_sum = journal_then
     journal = run_dir / JOURNAL

@@ -135,8 +135,9 @@ class Neighbours:
     def of(self, cell: Cell, *, by_lane: bool) -> dict[_Group, int]:
         """For each other hardware, return the rank of the work that may run there while the cell runs.
 
-        With `by_lane`, hardware in the same lane runs nothing beside the cell, even if a third group is the only link
-        between the two. Otherwise, only the hosts and equipment that both hold themselves count.
+        With `by_lane`, hardware of the cell's own lane runs nothing meanwhile, even if it shares no host with the cell
+        and only a third group links the two. Otherwise, only hardware that itself shares a host or equipment with the
+        cell runs nothing.
         """
         unit = _unit(cell)
         if (unit, by_lane) not in self._found:
@@ -197,7 +198,7 @@ def _budgets(plan: Plan, experiment: Experiment) -> tuple[float | None, float | 
 
 
 def _compared(plan: Plan, cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yield each expectation over repeats that reads the cell, as the SQL of its two sides."""
+    """For each expectation that compares repeats and reads the cell, yield the SQL of its two sides."""
     known = {**dict.fromkeys(plan.factors), **Point.of(cell).known_keys}
     for expect in plan.expects:
         if expect.repeats and any(read.covers(known) for read in expect.query.reads or ()):
@@ -351,7 +352,8 @@ class _EarlierRun:
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
-        """Return a result for every cell of the block, or no results at all, and the problems of the results."""
+        """Return a result for every cell of the block, or none if the run lacks a result for one of them. Also return
+        the problems that were found."""
         taken: list[Carried] = []
         used = set(used)
         for cell in block:

@@ -167,8 +167,8 @@ def _one_by_one(places: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
 
 
 def values_at(store: Answering, sql: str, rates: Mapping[Curve, float]) -> dict[Keys, float]:
-    """Return the values of a query if the searches had found these rates. A value may be infinite, or NaN if it is
-    missing."""
+    """Return the values that a query would have if the searches had found these rates. A value may be infinite, or NaN
+    if it is missing."""
     typed = "(NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, NULL::VARCHAR, 0.0::DOUBLE)"
     rows = (f"({', '.join(map(sql_text, place))}, '{rate!r}'::DOUBLE)" for place, rate in rates.items())
     # The first row is not a search. It gives the columns their types, even without a rate.
