@@ -37,7 +37,8 @@ from benchbrief.runners.scheduling.confidence_interval import t_interval
 
 CAMPAIGNS = 100
 FIRST = 1000
-"""The number of the first campaign. Earlier numbers were used to choose how looks share the allowed error."""
+"""The number of the first campaign. Lower numbers were used up when choosing how the successive looks at the results
+share the allowed error."""
 WORKLOADS, POINTS = 4, 5
 FIXED = (5, 8, 10)
 UNEQUAL = 5

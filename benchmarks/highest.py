@@ -1,11 +1,11 @@
-"""Compares two ways to find the highest rate that keeps a promise: a search, and a ramp of the same resolution. Both
-run on simulated queues with a known answer.
+"""Compares two ways to find the highest rate that keeps a promise: a search, and a ramp of the same resolution.
 
-Each queue has one server and Poisson arrivals (M/M/1). The time that an operation spends in it is exponential with the
-rate mu - lambda, so a promise about the 99th percentile, `p99 < limit`, is kept up to exactly lambda = mu - ln(100) /
-limit. A run draws its arrivals and service times anew, follows each operation by D. Lindley's recursion from an empty
-queue, leaves out a warm-up, and takes the percentile of the rest. It is therefore as noisy as a real run of this
-length, in which neighbouring operations wait for the same earlier ones.
+Both run on simulated queues with a known answer. Each queue has one server and Poisson arrivals (M/M/1). The time that
+an operation spends in it is exponential with the rate mu - lambda, so a promise about the 99th percentile, `p99 <
+limit`, is kept up to exactly lambda = mu - ln(100) / limit. A run draws its arrivals and service times anew, follows
+each operation by D. Lindley's recursion from an empty queue, leaves out a warm-up, and takes the percentile of the
+rest. Neighbouring operations wait for the same earlier ones, as on a real server, so the percentile varies as much as
+that of a real run of this length.
 
 The search is the product's own rule (`model/rate_search.py`), with its defaults.
 """

@@ -22,8 +22,8 @@ experiment ramp "Ramp" {
 }
 """
 MEASURED, CANDIDATES = 16, 16
-"""Both are 2 variants x 4 points x 2 repeats: on each variant, the ramp measures 4 of 8 candidates, and leaves out 4.
-"""
+"""How many cells are measured, and how many candidates the ramp leaves out. Each is 2 variants x 4 points x 2 repeats,
+since the ramp measures half of the 8 candidates on each variant."""
 
 
 def measured_by(run_dir: Path) -> int:

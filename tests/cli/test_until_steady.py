@@ -1,4 +1,5 @@
-"""Tests measuring until steady on the command line, with simulated runs: status, journal, and comparisons."""
+"""Tests cells that are measured until they are steady, in simulated runs: what status, the journal and comparisons
+show."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ _FENCE = re.compile(r"^```(bench|console)((?: \w+)*)\n(.*?)^```$", re.MULTILINE 
 
 @dataclass(frozen=True)
 class Sample:
-    """A fenced sample. The language is followed by `words`: `wrong` or `mended`, and the name of the base if that is
-    not mongodb."""
+    """A fenced sample. `words` follow the language on the fence's line: `wrong` or `mended`, and the name of the base
+    spec unless it is mongodb."""
 
     language: str
     words: tuple[str, ...]

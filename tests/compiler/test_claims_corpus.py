@@ -74,7 +74,7 @@ class Sentence:
 
 
 def sentences() -> list[Sentence]:
-    """Return the sentences of both corpora."""
+    """Return all sentences: those for tuning, and those kept aside."""
     published = (CORPORA / "published_sentences.txt").read_text(encoding="utf-8").splitlines()
     found = [Sentence(PUBLISHED, "ja" if max(text) > "\u3000" else "en", text, "", tuning=True) for text in published]
     for name, tuning in (("claims", True), ("more_claims", True), ("vendor_claims", True), ("kept_aside", False)):
@@ -135,7 +135,8 @@ def test_enough_sentences_are_judged_rightly(
 
 
 def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
-    """Return how many sentences of each half are judged correctly, by rule and language, and then by kind."""
+    """Return lines that show how many sentences are judged correctly, by rule and language and then by kind. Sentences
+    for tuning and those kept aside are counted separately."""
 
     def row(name: str, of: list[tuple[Sentence, set[str]]], wanted: str = "") -> str:
         halves = ([each.right(codes) for each, codes in of if each.tuning is half] for half in (True, False))
@@ -151,7 +152,7 @@ def table(tried: list[tuple[Sentence, set[str]]]) -> list[str]:
 
 
 def main() -> None:
-    """Print how many sentences are judged correctly, and which sentences of the tuning half are not."""
+    """Print how many sentences are judged correctly, and which of those for tuning are not."""
     asked = sentences()
     with TemporaryDirectory() as folder:
         tried = list(zip(asked, found_codes(asked, Path(folder)), strict=True))

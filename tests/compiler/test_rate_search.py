@@ -230,7 +230,7 @@ SEARCHES = 10
 @pytest.mark.long
 def test_searches_on_queues_of_a_known_answer_come_within_3_percent() -> None:
     """The queues have one server and Poisson arrivals. `python -m benchmarks highest` requires that 95 % of 300
-    searches succeed. If 95 % do, fewer than 8 of these 10 searches succeed with a probability of only 1.2 %."""
+    searches succeed. If 95 % do, the chance that fewer than 8 of these 10 succeed is only 1.2 %."""
     errors = [found(number).error for number in range(SEARCHES)]
     assert sum(error is not None and abs(error) <= 0.03 for error in errors) >= 8
     told = [error for error in errors if error is not None]
@@ -279,9 +279,9 @@ def test_runs_agree_up_to_a_rate_and_from_one_on(
 
 
 def judged_often(kept: float, judged: int, seed: int = 7) -> tuple[float, float, float]:
-    """Apply the rule 20,000 times to a rate at which a share `kept` of the runs keep the promise. Return three shares:
-    how often it decides for the rate with confidence, how often it decides for the rate at all, and how often it
-    decides with confidence for or against the rate.
+    """Apply the rule 20,000 times at a rate where the share `kept` of the runs keeps the promise. Return how often the
+    rule says with confidence that the rate keeps it, how often it says so at all, and how often it is confident of
+    either answer. Each is a share.
     """
     chance, times = random.Random(seed), 20_000  # noqa: S311  # repeatable, not secret
     sure_kept = kept_at_all = sure = 0

@@ -42,7 +42,8 @@ class Sample:
 
 
 def base_spec(name: str) -> str:
-    """Return a base spec: the rest of a spec, which its samples leave out. The first page of the reference shows it."""
+    """Return the base spec of this name. Samples leave out what it contains, and the first page of the reference shows
+    it."""
     return (BASES / f"{name}.bench").read_text(encoding="utf-8")
 
 

@@ -125,7 +125,8 @@ PLACES = {
     "figure axes": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
-"""A base, and a text with `@` in the place of the attribute, by block and, if necessary, by engine or name."""
+"""Where each block's attributes are tried: the name of a base spec, and a text whose `@` is replaced by the attribute.
+The keys are blocks, if necessary with an engine or the attribute's name."""
 KEYS = [
     pytest.param(block, name, key, id=f"{block}-{name}")
     for block, keys in {

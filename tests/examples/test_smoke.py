@@ -39,7 +39,7 @@ class Example:
     says: tuple[str, ...]
     """Texts that the brief must contain, as regular expressions."""
     numbers: int = 21
-    """The fewest numbers that its texts and tables must have."""
+    """How many numbers the brief's texts and tables must have at least."""
     seconds: int = 165
     """The longest time that its smoke profile may take, by a generous estimate."""
     may_miss: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Compares the places of a run's samples in the window with their readings, however busy the machine was."""
+"""Compares the times of a run's samples with the times at which they were read, however busy the machine was."""
 
 from __future__ import annotations
 

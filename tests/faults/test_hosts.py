@@ -81,8 +81,8 @@ def _greet_in_http(server: socket.socket) -> None:
 
 @contextmanager
 def without_db_bench() -> Iterator[Path]:
-    """Yield a folder with all programs of the system except db_bench. (The folder is not in pytest's own, which other
-    users can't read.)"""
+    """Yield a folder with all programs of the system except db_bench. It lies outside pytest's temporary folder, which
+    other users can't read."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-bin-") as folder:
         for path in [*Path("/usr/bin").iterdir(), *Path("/usr/sbin").iterdir()]:
             link = Path(folder, path.name)

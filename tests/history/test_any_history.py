@@ -49,8 +49,8 @@ class Place:
 
 
 def rows_of(seed: int) -> list[SeriesRow]:
-    """Return the rows of a history's runs. They have each kind of value in `VALUES`, gaps, and changes of everything
-    else."""
+    """Return the rows of a made-up history. The seed chooses a kind of values from `VALUES`. The rows have gaps, and
+    everything else about them changes from night to night."""
     rng = random.Random(seed)  # noqa: S311  # the same in every run
     change, label = list(VALUES.values())[seed % len(VALUES)], list(NAMES.values())[seed // 7 % len(NAMES)]
     nights = rng.choice((1, 2, 3, 5, 9, 16, 30))

@@ -42,8 +42,8 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
 
 
 def _promises(plan: Plan) -> Iterator[PromiseRow | RateRow]:
-    """Yield the rows of searches. Each search found a rate in the middle, where the promise is kept. At the next rate,
-    it is broken."""
+    """Yield the rows of searches. Each has found the rate in the middle, where the promise is kept. It is broken at the
+    next higher rate."""
     for e in plan.experiments.values():
         for curve in Curve.all_of(e) if e.promise else ():
             assert e.promise
@@ -95,12 +95,14 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:
-    """Return None, which means the whole measurement, and the number of each of its phases."""
+    """Return the phases that have rows of their own: None for the whole measurement, and the number of each phase if
+    there are several."""
     return (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,)
 
 
 def _warmth(phase: int | None) -> float:
-    """Return the factor of a cache that fills in the first phase. After that, the factor is nearly constant."""
+    """Return the factor of the throughput in a phase. It is low in the first one, while a cache fills, and nearly
+    constant afterwards."""
     return 0.6 if phase == 1 else 1 + 0.01 * (phase or 0)
 
 

@@ -33,8 +33,8 @@ APART = ("bay", "drive", "rack", "row")
 
 
 def several(count: int, *, apart: Sequence[str] = APART, **facts: str) -> w.World:
-    """Return a world of several hardware groups. All have these facts, and each has its own value of the facts
-    `apart`."""
+    """Return a world of several hardware groups that share `facts`. For each name in `apart`, every group has a value
+    of its own."""
     hardware = {f"h{n}": f"Box {n}" for n in range(count)}
     own: dict[str, dict[str, p.Fact]] = {
         key: {**facts, **{name: f"{name} {key}" for name in apart}} for key in hardware

@@ -34,8 +34,8 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
 
 
 def rewritten(file: Path, target: Path, change: Callable[[str, str], str]) -> Path:
-    """Write a copy with changes to XML parts, given by name. The numbers that the file itself keeps as a record are not
-    changed."""
+    """Write a copy of an office file in which `change` has edited the XML parts. It gets the name and the text of each.
+    The record of numbers that we keep in the file (`customXml`) stays as it is."""
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
             content = old.read(info)

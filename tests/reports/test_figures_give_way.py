@@ -70,8 +70,8 @@ _IMAGE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 
 
 
 class Pages:
-    """A document of `count` blocks, each 300 pixels high on a page of 500, and followed by a figure `high` pixels high.
-    A last block ends the document."""
+    """A document for pages of 500 pixels. Each of its `count` blocks is 300 pixels high, and is followed by a figure of
+    `high` pixels. A last block without a figure ends the document."""
 
     def __init__(self, count: int, between: str = "", high: int = 220) -> None:
         self.count, self.between, self.high = count, between, high
@@ -119,8 +119,8 @@ def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: 
 
 
 class Sections(Pages):
-    """A document of three sections: one of `lines` lines, one of `last` lines, and the section on the method at the
-    end."""
+    """A document of three sections, of which the last one is on the method. `lines` and `last` are how many lines the
+    first two have."""
 
     def __init__(self, lines: int, last: int) -> None:
         super().__init__(1)

@@ -215,7 +215,7 @@ def test_sixty_figures_are_sixty_slides(tmp_path: Path) -> None:
 
 
 def _with(file: bytes, *names: str) -> bytes:
-    """Return a template with additional parts. Each part refers to another one that would be fetched from elsewhere."""
+    """Return a template with additional parts of these names. Each refers to a file on a web server."""
     more = io.BytesIO(file)
     away = '<Relationships><Relationship Type="/attachedTemplate" TargetMode="External" Target="{}"/></Relationships>'
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(more, "a") as packed:

@@ -1,7 +1,7 @@
 """Tests a brief of a simulated run with failed cells and missing numbers, in a language that marks every word.
 
-The brief's numbers and reasons come from a real run of the simulator and its store. If rows were made up for a test,
-their reasons would count as words of the spec, as in the test of whole examples.
+The brief's numbers and reasons come from a real run of the simulator and its store. Reasons in made-up rows would not
+do: they would pass as words of the spec, like in the test of whole examples.
 """
 
 from __future__ import annotations

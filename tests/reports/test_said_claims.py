@@ -673,7 +673,7 @@ def _noted(plan: p.Plan, *more: FactRow, language: str = "en") -> str:
 
 
 def _of_hardware(plan: p.Plan, facts: dict[str, dict[str, str]]) -> p.Plan:
-    """Return a plan with a claim that compares two hardware with these facts."""
+    """Return a plan with a claim that compares two hardware groups. `facts` has the facts of each."""
     hardware = {key: each.model_copy(update={"facts": facts[key]}) for key, each in plan.hardware.items()}
     return plan.model_copy(update={"claims": (compared(8.71, 8.72, 8.73),), "hardware": hardware})
 

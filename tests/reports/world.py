@@ -132,7 +132,7 @@ def read(view: str, **keys: Any) -> p.Read:
 
 
 def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), **known: bool) -> p.Query:
-    """Return a query. `reads` are what its SQL reads."""
+    """Return a query with this SQL. `reads` lists the measures that it reads."""
     return p.Query.model_validate(
         {
             "sql": sql,

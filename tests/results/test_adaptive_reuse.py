@@ -33,8 +33,8 @@ def planned(tmp_path: Path, points: int) -> Plan:
 
 
 class Going:
-    """A run that chooses its points by its journal. `saturated` is the number of threads at which each hardware is
-    saturated."""
+    """A run that chooses its points from what its journal has so far. `saturated` is the number of threads at which
+    each hardware is saturated."""
 
     def __init__(self, plan: Plan, saturated: dict[str, int], made: RunMaker | None = None) -> None:
         self.plan, self.saturated, self.made = plan, saturated, made

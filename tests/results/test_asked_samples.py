@@ -1,4 +1,5 @@
-"""Tests how a budget uses probes: metrics over them by name, and measures that a report reads outside any metric."""
+"""Tests how a budget takes probes into account: in metrics that are computed from them, and in measures that a report
+shows without a metric."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ SPEC = TransportSpec(
 
 @pytest.fixture
 def inner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[RealTransport]:
-    """Yield a place that shares this machine's processes. Its spec may or may not say so."""
+    """Yield a transport whose host shares this machine's processes. Its spec may or may not say so."""
     registry.look_again()
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "inner_spec.py").write_text(SPEC.replace("ON_CONTROLLER", str(request.param)))

@@ -50,7 +50,7 @@ class Ended:
 
 
 def records_of(run_dir: Path) -> list[dict[str, Any]]:
-    """Return the whole records of a run's journal, with sentences in English words."""
+    """Return the complete records of a run's journal. The sentences in them are written out in English."""
     lines = (run_dir / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     return [in_words(json.loads(line)) for line in lines if line.endswith("}")]
 
@@ -62,7 +62,7 @@ def pages_of(run_dir: Path) -> str:
 
 
 def in_words(kept: Any) -> Any:
-    """Return a record with English words for each sentence, which is stored as a code with arguments."""
+    """Return a record with sentences written out in English. In a journal, a sentence is a code with arguments."""
     if isinstance(kept, dict):
         return (
             from_data(kept) if {"code", "args"} <= kept.keys() else {key: in_words(each) for key, each in kept.items()}
@@ -126,7 +126,8 @@ class Bench:
         anew: bool = False,
         before: str = "",
     ) -> Iterator[Started]:
-        """Yield a command that runs during the block. What remains of it is killed at the end, unless it `stays`.
+        """Yield a command that runs during the block. At the end, it is killed and, unless `stays` is set, everything
+        that it has started.
 
         With `anew`, the command is the installed program, with its own Python and memory. `before` is Python code that
         the process runs first.
@@ -182,7 +183,7 @@ class Bench:
         return pages_of(max(self.run_dirs(), key=lambda run: run.name))
 
     def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Return the whole records of the only run's journal, with sentences in words."""
+        """Return the complete records of the only run's journal. The sentences in them are written out in English."""
         return [record for record in records_of(self.run_dir) if kind in (None, record["type"])]
 
     def verdicts(self) -> dict[str, tuple[str, int]]:

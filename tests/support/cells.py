@@ -137,8 +137,8 @@ def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] =
 
 
 def event(data: Literal["changed", "kept"]) -> Event:
-    """Return an event that runs a command during the measurement. The command may change the data set, or keeps it as
-    it is."""
+    """Return an event that runs a command during the measurement. `data` says whether the command may change the data
+    set."""
     return Event(
         at_s=1.0,
         label="Event",

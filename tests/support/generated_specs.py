@@ -21,7 +21,8 @@ from benchbrief.model import value_shapes
 from benchbrief.model.engine_spec import STARTED
 
 Words: TypeAlias = tuple[str, ...]
-"""The words of a text: pieces with white space between them, and inside them only where it is required."""
+"""A text in pieces. There may be any white space between two pieces, whereas a piece has blanks only where they are
+required."""
 
 # --- By the grammar ---------------------------------------------------------------------------------------------------
 

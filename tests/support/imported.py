@@ -1,4 +1,4 @@
-"""Outputs of tools to import: recorded ones that are changed, specs that they fit, and why they are refused."""
+"""Helpers for tests of imports: changed copies of recorded outputs, and the reasons why outputs are refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def copied(folder: Path, name: str) -> dict[str, Path]:
 
 
 def replaced(path: Path, *pairs: tuple[str, str]) -> Path:
-    """Replace each pattern in a file, where there must be some."""
+    """Replace everything in a file that matches the patterns. Fails if one of the patterns matches nothing."""
     text = path.read_text()
     for pattern, new in pairs:
         text, times = re.subn(pattern, new, text, flags=re.MULTILINE)

@@ -79,7 +79,8 @@ class Machine:
         return done.stdout.strip()
 
     def tried(self, name: str, promise: str) -> str:
-        """Try a promise as `bench extensions try` does, on a small file system in a file. Returns how it is broken."""
+        """Let `bench extensions try` check a promise of this kind of snapshot, on a small file system in a file.
+        Returns how the promise is broken."""
         code = ("tar", "-C", REPOSITORY / "src", "--exclude=*.pyc", "-chz", "benchbrief")
         packed = subprocess.run(code, check=True, capture_output=True).stdout
         subprocess.run([*self._ssh("root"), "tar -C /opt -xz"], input=packed, check=True, timeout=600)
@@ -141,7 +142,8 @@ class Place:
         return cls(machine, system, name)
 
     def step(self, name: str, user: str = "root") -> str:
-        """Do a step. Returns the refusal, or "" if the step succeeds."""
+        """Run a step of the snapshots, such as `open` or `take`, on this directory. Returns why it was refused, or ""
+        if it succeeded."""
         done = self.machine.run(FileSystemSnapshots(self.system).step(name), self.path, user=user)
         assert bool(done.returncode) == bool(done.stdout), done.stdout + done.stderr
         return done.stdout.strip()

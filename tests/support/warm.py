@@ -167,7 +167,7 @@ def shared_folder() -> Path:
 
 
 def _joined(python: str | Path, folder: Path) -> socket.socket:
-    """Return a connection to the fork server of that Python. If there is none, start it."""
+    """Return a connection to the fork server for this Python and folder. If there is none, start it."""
     path = shared_folder() / hashlib.sha256(f"{python}\0{folder}".encode()).hexdigest()[:16]
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with path.with_suffix(".lock").open("w") as lock:
@@ -197,7 +197,8 @@ _WARM: dict[tuple[str | Path, Path], Warm] = {}
 
 
 def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
-    """Return this process's connection to the fork server of that Python. The server is started if necessary."""
+    """Return this process's connection to the fork server for this Python and folder. The server is started if
+    necessary."""
     its = (python, folder)
     if its not in _WARM:
         _WARM[its] = Warm(python, folder)
@@ -205,6 +206,5 @@ def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> War
 
 
 def starts_alike(env: Mapping[str, str]) -> bool:
-    """Return whether Python would start in the same way without this environment. If not, a new Python has to be
-    started."""
+    """Return whether Python starts in the same way with and without these variables. If not, a forked one won't do."""
     return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ")) for name in env)

@@ -109,8 +109,8 @@ def test_records_that_are_not_there_are_errors(uri: str, tmp_path: Path) -> None
 
 
 def test_what_was_just_inserted_may_be_missing_where_reads_may_be_stale(uri: str, tmp_path: Path) -> None:
-    """The stand-in has no secondaries. So records that were never inserted take the place of records that have not
-    arrived there yet."""
+    """The stand-in has no secondaries. Records that were never inserted stand for those that have not reached a
+    secondary yet."""
     database = f"--uri '{uri}?readPreference=secondaryPreferred' --database stale --insert-order ordered"
     assert openload(f"load {database} --record-count {RECORDS} --output {tmp_path}/load").code == 0
     run = f"run {database} --arrivals closed --operations 400 --distribution latest {JUDGED_GENTLY}"

@@ -137,8 +137,8 @@ def find_writable(hello: Mapping[str, Any]) -> bool:
 
 
 def refuse_other_set(database: Database, asked: str, hello: Mapping[str, Any], at: str) -> None:
-    """Raise PlanRefused for a server that is outside the clients' replica set, since they would wait for that set in
-    vain. A server that is not configured yet may still become a member."""
+    """Raise PlanRefused if the server does not belong to the replica set that clients ask for (`asked`). They would
+    wait for that set in vain. A server that is not configured yet may still become a member."""
     its = str(hello.get("setName") or "")
     if asked and its != asked and not hello.get("isreplicaset"):
         about = {"database": database.name, "asked": asked, "at": at}

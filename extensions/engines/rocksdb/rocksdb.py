@@ -107,10 +107,10 @@ FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 class SnapshotWay:
     """The scripts for one kind of snapshot. They take it, restore it, and print which data set it holds.
 
-    `describe` returns the sentence about a restore. `check`, `open` and `forget` run in that order before the directory
-    is looked at, before it becomes ours, and before it is emptied; "" does nothing. `free` prints the free KiB and all
-    KiB. With `alone`, no part of the database may lie outside the directory, as there is no later load that would
-    notice. With `without_room`, a snapshot needs no room for a second copy.
+    `check` runs before the directory is looked at, `open` before we claim it, and `forget` before it is emptied. Each
+    is "" if there is nothing to do. `free` prints the free KiB and all KiB. `alone` means that no part of the database
+    may lie outside the directory, because no later load would notice it. `without_room` means that a snapshot needs no
+    room for a second copy. `describe` returns the sentence about a restore.
     """
 
     take: str

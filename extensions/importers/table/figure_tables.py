@@ -71,7 +71,7 @@ NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
 _PLAIN = ("x", "X")
-"""The names of the unit of a plain number. In this unit, a share of the whole is 1."""
+"""What a column may give as its unit if its numbers have none. A share in such a column is a fraction of 1."""
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,9 @@ _FIELDS = 11
 class Disk:
     """Bytes and requests per second, the time that requests take, and the share of time that a device was busy.
 
-    Covers all whole disks. The option `device` limits the probe to one block device, given by its name or by a path
-    that the device holds. The pressure is the time in which some task of the host waited for any device. It is missing
-    if the kernel does not count it. See `seams.ProbeKind`.
+    Covers all whole disks. The option `device` limits the probe to one block device, given by its name or by a path on
+    it. The pressure is the time in which some task of the host waited for any device. It is missing if the kernel does
+    not count it. See `seams.ProbeKind`.
     """
 
     name: ClassVar[str] = "disk"

@@ -172,7 +172,7 @@ _COUNTING = {
     "s": "_seconds _sec _secs fifo_compaction_ttl fifo_age_for_warm blob_db_max_ttl_range secondary_update_interval",
     "MiB": "_mb _MB",
 }
-"""Units, each with the endings of the names of flags that use it."""
+"""For each unit, the endings of the names of the flags that use it."""
 
 _COMPRESSIONS = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
 

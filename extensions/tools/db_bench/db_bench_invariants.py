@@ -61,8 +61,8 @@ def _missing(headline: Headline) -> int:
 
 
 def _fits_fillrandom(hits: int, asked: int, records: float) -> bool:
-    """Return whether the share of keys found fits a load by fillrandom. As fillrandom writes only as many random keys
-    as there are keys, some keys are missing."""
+    """Return whether the share of keys found fits a load by fillrandom. fillrandom draws each key at random, so it
+    writes some keys several times and others never."""
     variance = _BY_FILLRANDOM * (1 - _BY_FILLRANDOM) * (1 / asked + 1 / records)
     return abs(hits / asked - _BY_FILLRANDOM) <= _DEVIATIONS * sqrt(variance)
 

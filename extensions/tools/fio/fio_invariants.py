@@ -101,7 +101,8 @@ def _times(job: FioJob) -> float | None:
 
 
 def _is_near(times: float, jobs: int) -> bool:
-    """Return whether the times of `jobs` jobs can add up to `times` times the longest one. Some jobs may end early."""
+    """Return whether the number of jobs fits `times`, the time of all jobs together as a multiple of the longest job's
+    time. Some jobs may end early."""
     return times < jobs + 0.1
 
 

@@ -27,7 +27,7 @@ _START_S = 5.0
 
 @dataclass(frozen=True)
 class CheckedGoYcsb:
-    """An output and its number of threads, or None if that is unknown."""
+    """An output, and how many threads its run had (None if unknown)."""
 
     text: GoYcsbOutput
     threads: int | None = None

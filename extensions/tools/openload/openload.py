@@ -91,8 +91,8 @@ class Openload:
     """The flags that identify the cell. The record must contain them with the requested values."""
     hint: ClassVar[str] = "build it again for this machine: `tools/setup.sh openload` in a checkout"
     oldest: ClassVar[str] = "1.4.0"
-    """The oldest supported version. It is the first version that records findings separately from advice, and that can
-    take turns with other load generators across midnight."""
+    """The oldest supported version. It is the first one that records findings separately from advice, and whose load
+    generators take turns even if some begin before midnight (UTC) and others after it."""
 
     def target(self, context: CellContext) -> Flags:
         """Return the flags for the target that are still known when an output is read again."""

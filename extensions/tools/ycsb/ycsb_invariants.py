@@ -455,7 +455,8 @@ def _read_modify_write(output: CheckedYcsb) -> Iterator[str]:
 
 
 def _with_latencies(output: CheckedYcsb) -> Iterator[str]:
-    """Check that a row with a count also has a mean, which YCSB prints next, except with raw measurements."""
+    """Check that each row with a count also has a mean, which YCSB prints right after it. Only raw measurements have
+    none."""
     for name, row in output.text.rows.items():
         if row.count and row.mean_s is None:
             yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"

@@ -77,8 +77,8 @@ def whole_or_absent(url: str, run_dir: Path, tmp_path: Path, name: str) -> bool:
 
 
 def cut_off(run_dir: Path, tmp_path: Path, every: int, *, done: bool) -> None:
-    """Interrupt a push at each of its changes, or with `every` at each `every`-th one, before or after the store has
-    made the change."""
+    """Interrupt a push at its first change of the store and, in further pushes, at each `every`-th change after it.
+    `done` decides whether the store has already made that change."""
     absent = 0
     for at in itertools.count(1, every):
         url = f"file://{tmp_path}/shared-{at}"

@@ -1,4 +1,5 @@
-"""Tests real measurements until steady, over a real sshd: an early end, a killed controller, and the longest time."""
+"""Tests cells that are really measured until they are steady, over a real sshd: an early end, a killed controller, and
+the longest time."""
 
 from __future__ import annotations
 

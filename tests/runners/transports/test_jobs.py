@@ -62,7 +62,7 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
 def test_a_job_counts_as_under_way_before_its_host_has_answered(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a controller is killed before the host has answered, the job is still listed among the remaining ones."""
+    """A controller may be killed before the host has answered. Even then, the job is listed among those left behind."""
     run, underway = transport.run, transport.session.underway
     heard: list[list[str]] = []
 

@@ -149,8 +149,8 @@ class Redis(StartedServer):
         return ""
 
     def _note(self, cell: Cell, state: str) -> None:
-        """Note the loaded data set and the largest number of keys. If the data set is incomplete, note its `state`
-        instead."""
+        """Note in the server which data set it holds, with the number of its records. `state` is the data set's hash
+        or, while the data can't be reused, a word such as `loading`."""
         self._ask("SET", _NOTE, f"{state} {cell.dataset.records if cell.dataset else 0}")
 
     def loaded(self, cell: Cell, records: int) -> None:

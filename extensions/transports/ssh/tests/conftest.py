@@ -1,4 +1,4 @@
-"""The server of the tests of all transports."""
+"""Provides the SSH server that the tests of transports share."""
 
 from __future__ import annotations
 
