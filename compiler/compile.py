@@ -7,7 +7,7 @@ import gc
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from benchbrief.compiler.frontend.structure_errors import MissingAttribute, Work
 from benchbrief.compiler.frontend.value_errors import TooLong
 from benchbrief.compiler.metrics.metric_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resolve import Model, resolve, with_measure_words
+from benchbrief.compiler.resolve import Model, RememberedBlocks, resolve, with_measure_words
 from benchbrief.compiler.schemas import BLOCKS, ELEMENTS
 from benchbrief.compiler.variants_as_factor import suggest_factors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
@@ -314,13 +314,21 @@ def check(
         return CheckedSource(plan, examined.in_context(), examined.model)
 
 
+@dataclass
+class CheckMemory:
+    """What one check of a spec keeps for the next."""
+
+    blocks: RememberedBlocks = field(default_factory=RememberedBlocks)
+    reports: LoweredReports = field(default_factory=LoweredReports)
+
+
 def examine(
     path: Path,
     *,
     profile: str | None = None,
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
-    memory: LoweredReports | None = None,
+    memory: CheckMemory | None = None,
     planning: bool = False,
 ) -> Examined:
     """Check a spec without making its plan.
@@ -336,7 +344,7 @@ def _examined(
     profile: str | None,
     params: Mapping[str, str] | None,
     files: Files | None,
-    memory: LoweredReports | None,
+    memory: CheckMemory | None,
     *,
     planning: bool,
 ) -> Examined:
@@ -349,11 +357,13 @@ def _examined(
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)
         check_lengths((file.tree for file in loaded.files), values, findings)
-        model = resolve(declarations, values, profile, findings, whole=loaded.whole)
-        warn_by_estimates(model, findings)
+        blocks = memory.blocks if memory else RememberedBlocks()
+        model = resolve(declarations, values, profile, findings, blocks, whole=loaded.whole)
+        of = model.matrices, model.hosts
+        blocks.recall("estimates", of, findings, lambda: warn_by_estimates(model, findings))
         if not findings.failed:
             suggest_factors(model, loaded, findings)
-        lowered = lower(model.scope, memory, whole=model.whole, planning=planning)
+        lowered = lower(model.scope, memory.reports if memory else None, whole=model.whole, planning=planning)
         profiles = declarations.blocks["profile"] if not planning and not memory else ()
         others = tuple(_wrong_with_profiles(loaded, values, profile)) if profiles else ()
     except SpecError as error:

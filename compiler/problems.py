@@ -38,6 +38,8 @@ class Findings:
         self._silent: set[tuple[int, int, int]] = set()
         self._more = False
         self.failed = False
+        self.of_files = False
+        """Whether they may depend on files that are not specs."""
 
     def silence(self, *spans: Span) -> None:
         """Accept no more findings at exactly these spans, since their mistakes have already been reported."""
@@ -66,9 +68,13 @@ class Findings:
     def __len__(self) -> int:
         return len(self._problems)
 
+    def since(self, earlier: int) -> list[CompileProblem]:
+        """Return the problems that were added after the `earlier` first ones."""
+        return list(self._problems)[earlier:]
+
     def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
         """Replace the problems of one kind by a single one. The first `since` problems stay as they are."""
-        late = list(self._problems)[since:]
+        late = self.since(since)
         found = [problem for problem in late if isinstance(problem, kind)]
         if found:
             one = together(found)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any, TypeVar, cast
 
 from benchbrief.compiler.blocks import equipment_errors, experiment_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec, database_reader
@@ -51,6 +52,8 @@ from benchbrief.model.fingerprint import place_of
 from benchbrief.model.plan import Cell, Host, Levels, Report
 from benchbrief.model.tool_spec import ToolSpec, in_language
 from benchbrief.model.value_shapes import BlockSchema
+
+_Read = TypeVar("_Read")
 
 
 def with_measure_words(report: Report, cells: Iterable[Cell], engines: Iterable[str]) -> Report:
@@ -527,13 +530,52 @@ class Model:
     whole: bool
 
 
+@dataclass(frozen=True)
+class _ReadBlocks:
+    """The objects that the blocks of a spec declare."""
+
+    world: NamedBlocks
+    schedulers: Mapping[str, plan.SchedulerBlock]
+    matrices: tuple[Matrix, ...]
+
+
+class RememberedBlocks:
+    """The blocks as they were read in the last check of a spec. They stay valid while the blocks are the same, and the
+    problems found before reading them, whatever metrics, claims and reports say."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, Any, list[CompileProblem]]] = {}
+
+    def recall(self, name: str, of: object, findings: Findings, read: Callable[[], _Read]) -> _Read:
+        """Return what `read` returns, and report the problems that it reports. It is called only if what it depends on,
+        `of`, has changed, or if it reads files."""
+        before = len(findings)
+        depends = of, findings.since(0), findings.failed
+        known, result, problems = self._known.pop(name, (None, None, []))
+        if known == depends:
+            for problem in problems:
+                findings.add(problem)
+        else:
+            result = read()
+            problems = findings.since(before)
+        if not findings.of_files and not findings.more:
+            self._known[name] = depends, result, problems
+        return cast(_Read, result)
+
+
 def resolve(
-    found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings, *, whole: bool = True
+    found: Declarations,
+    params: Mapping[str, ast.Expr],
+    profile: str | None,
+    findings: Findings,
+    memory: RememberedBlocks | None = None,
+    *,
+    whole: bool = True,
 ) -> Model:
     """Return the model under the chosen `profile`.
 
-    `params` are the values of the parameters, including those from the command line. `whole` means that no declaration
-    was lost to a syntax error.
+    `params` are the values of the parameters, including those from the command line. `memory` comes from the last check
+    of the spec. `whole` means that no declaration was lost to a syntax error.
     """
     reader = Reader(params, findings)
     as_declared = dict(found.reports)
@@ -542,21 +584,13 @@ def resolve(
     check_names(found, findings)
     misused = check_places(found, factors, findings)
     check_profiles(replace(found, reports=as_declared), reader.at(factors.defaults))
-    hosts = HostTable(reader)
     language = _language(found)
-    world = NamedBlocks(
-        hardware=read_hardware(found.blocks["hardware"], hosts),
-        clients=read_clients(found.blocks["client"], hosts),
-        databases=BlocksAtLevels("database", found, factors, reader, database_reader(), misused, ("path", "uri")),
-        workloads=BlocksAtLevels("workload", found, factors, reader, workload_reader(language), misused),
-        factors=factors,
-        probes=read_probe_blocks(found.blocks["probe"], reader),
-        hosts=hosts.hosts,
-        language=language,
-    )
-    schedulers = read_schedulers(found.blocks["scheduler"], reader)
-    matrices = read_experiments(found.blocks["experiment"], world, reader)
-    matrices = in_running_order(matrices, tuple(found.blocks["experiment"]), reader)
+
+    def read() -> _ReadBlocks:
+        return _read(found, factors, misused, language, reader)
+
+    read_blocks = memory.recall("blocks", (found.blocks, params, language), findings, read) if memory else read()
+    world, schedulers, matrices = read_blocks.world, read_blocks.schedulers, read_blocks.matrices
     loads = _loads(world, matrices, findings)
     unused = False
     if not findings.failed and not found.blocks["experiment"]:
@@ -570,10 +604,10 @@ def resolve(
         brought = ((load.workload.family, load.workload.benchmark) for matrix in matrices for load in matrix.loads)
         engines = (matrix.database.engine.name for matrix in matrices)
         warn_of_untranslated(found.reports, probes, brought, engines, findings)
-        warn_of_aged_data(matrices, hosts.hosts, findings)
-        warn_of_overlap(matrices, hosts.hosts, findings)
+        warn_of_aged_data(matrices, world.hosts, findings)
+        warn_of_overlap(matrices, world.hosts, findings)
     return Model(
-        hosts=hosts.hosts,
+        hosts=world.hosts,
         hardware=world.hardware,
         clients={name: client for name, client in world.clients.items() if client is not None},
         workloads=loads,
@@ -583,6 +617,25 @@ def resolve(
         scope=replace(_scope(found, params, world, loads, matrices), profile=profile),
         whole=whole and len(matrices) == len(found.blocks["experiment"]) and not factors.broken and not unused,
     )
+
+
+def _read(
+    found: Declarations, factors: Factors, misused: Collection[tuple[str, str]], language: str, reader: Reader
+) -> _ReadBlocks:
+    hosts = HostTable(reader)
+    world = NamedBlocks(
+        hardware=read_hardware(found.blocks["hardware"], hosts),
+        clients=read_clients(found.blocks["client"], hosts),
+        databases=BlocksAtLevels("database", found, factors, reader, database_reader(), misused, ("path", "uri")),
+        workloads=BlocksAtLevels("workload", found, factors, reader, workload_reader(language), misused),
+        factors=factors,
+        probes=read_probe_blocks(found.blocks["probe"], reader),
+        hosts=hosts.hosts,
+        language=language,
+    )
+    schedulers = read_schedulers(found.blocks["scheduler"], reader)
+    matrices = read_experiments(found.blocks["experiment"], world, reader)
+    return _ReadBlocks(world, schedulers, in_running_order(matrices, tuple(found.blocks["experiment"]), reader))
 
 
 def _language(found: Declarations) -> str:

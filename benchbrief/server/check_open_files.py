@@ -9,8 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from benchbrief.compiler.briefs.lower_report import LoweredReports
-from benchbrief.compiler.compile import examine
+from benchbrief.compiler.compile import CheckMemory, examine
 from benchbrief.compiler.frontend.name_errors import NoExperiment, Unused
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
@@ -41,7 +40,7 @@ class Analysis:
     files: tuple[Parsed, ...]
     model: Model | None
     found: Mapping[str, tuple[ShownFinding, ...]]
-    memory: LoweredReports = field(default_factory=LoweredReports)
+    memory: CheckMemory = field(default_factory=CheckMemory)
 
     def place(self, span: Span) -> types.Location | None:
         for parsed in self.files:
@@ -92,7 +91,7 @@ def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
 
 
 def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], earlier: Analysis | None) -> Analysis:
-    memory = earlier.memory if earlier else LoweredReports()
+    memory = earlier.memory if earlier else CheckMemory()
     examined = examine(Path(os.path.relpath(files[0].path)), files=snapshot, memory=memory)
     partly = examined.loaded is None or bool(examined.loaded.broken)
     former = earlier.model if earlier and partly else None

@@ -120,6 +120,7 @@ def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str 
     A file that can't be read or is too large is reported. `what` is the file's description in messages.
     """
     path = Path(span.source.name).parent / name
+    findings.of_files = True
     try:
         require_below(path)
         if path.exists() and not (path.is_file() or path.is_dir()):  # reading a FIFO blocks

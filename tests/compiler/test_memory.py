@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from benchbrief.compiler import resolve
 from benchbrief.compiler.briefs import lower_report
-from benchbrief.compiler.briefs.lower_report import LoweredReports
-from benchbrief.compiler.compile import Examined, examine
+from benchbrief.compiler.compile import CheckMemory, Examined, examine
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl.source import Source
 from benchbrief.dsl.syntax import ast
@@ -59,6 +60,9 @@ CHANGES = [
     ("range(gain over", "range(gian over"),
     ("= gain - 1", "= wrong - 1"),
     ("threads = [1, 2]", "threads = [1, 2, 4]"),
+    ("measure = 1 s", "measure = 1 s  budget = 1 s"),
+    ("- 1", "- 2"),
+    ("  budget = 1 s", ""),
     ("workload rr", "workload other"),
     ("workload other", "workload rr"),
 ]
@@ -93,14 +97,14 @@ SOME = [pytest.param(path, marks=[pytest.mark.long] if number % 12 else []) for 
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_a_first_check_with_a_memory_finds_the_same(path: Path) -> None:
-    memory = LoweredReports()
+    memory = CheckMemory()
     afresh = found(examine(path))
     assert found(examine(path, memory=memory)) == afresh
     assert found(examine(path, memory=memory)) == afresh
 
 
 def test_every_change_is_found_as_by_a_check_without_memory() -> None:
-    memory, files = LoweredReports(), Typed()
+    memory, files = CheckMemory(), Typed()
     for old, new in [("", ""), *CHANGES]:
         assert old in files.text
         files.text = files.text.replace(old, new, 1) if old else files.text
@@ -109,12 +113,12 @@ def test_every_change_is_found_as_by_a_check_without_memory() -> None:
 
 
 def test_what_no_expression_sees_costs_no_report() -> None:
-    memory, files = LoweredReports(), Typed()
+    memory, files = CheckMemory(), Typed()
     examine(Path("typed.bench"), files=files, memory=memory)
-    before = memory.reports
+    before = memory.reports.reports
     files.text = files.text.replace("db_bench.readrandom", "db_bench.readrandom { records = 5k }")
     examine(Path("typed.bench"), files=files, memory=memory)
-    assert all(findings is earlier for (_, findings), (_, earlier) in zip(memory.reports, before, strict=True))
+    assert all(findings is earlier for (_, findings), (_, earlier) in zip(memory.reports.reports, before, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +133,7 @@ def test_what_no_expression_sees_costs_no_report() -> None:
 def test_only_a_report_that_reads_what_changed_is_lowered_again(
     old: str, new: str, again: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, files = LoweredReports(), Typed()
+    memory, files = CheckMemory(), Typed()
     examine(Path("typed.bench"), files=files, memory=memory)
     lowered: list[str] = []
 
@@ -142,8 +146,21 @@ def test_only_a_report_that_reads_what_changed_is_lowered_again(
     assert lowered == again
 
 
+@pytest.mark.parametrize(("old", "new", "again"), [("gain - 1", "gain - 2", 0), ("measure = 1 s", "measure = 2 s", 1)])
+def test_blocks_are_read_again_only_if_one_of_them_changes(
+    old: str, new: str, again: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, files = CheckMemory(), Typed()
+    examine(Path("typed.bench"), files=files, memory=memory)
+    read = Mock(wraps=resolve.read_experiments)
+    monkeypatch.setattr(resolve, "read_experiments", read)
+    files.text = files.text.replace(old, new)
+    examine(Path("typed.bench"), files=files, memory=memory)
+    assert read.call_count == again
+
+
 def test_only_the_changed_part_of_a_report_is_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory, files = LoweredReports(), Typed()
+    memory, files = CheckMemory(), Typed()
     sections = "".join(f'  section "{name}" {{ text = "{{range(gain over threads):.0f}} {name}" }}' for name in "abc")
     files.text = files.text.replace('" }\nreport second', f'"{sections} }}\nreport second')
     examine(Path("typed.bench"), files=files, memory=memory)
