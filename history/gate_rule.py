@@ -66,9 +66,9 @@ class JudgedSeries:
     """The verdict on a series at a run.
 
     The last `length` values are compared with the mean `level`, which begins at `since`. `change` is the mean of these
-    values divided by the level, minus 1. It is None if the level is not above 0. `p` is corrected for lengths and
-    series. `again` are the values that were measured again, and `again_p` is their p-value, corrected for the number of
-    suspects.
+    values divided by the level, minus 1. It is None if the level is not above 0. `p` is corrected for the number of
+    series, and for how many lengths were tried. `again` are the values that were measured again, and `again_p` is their
+    p-value, corrected for the number of suspects.
     """
 
     series: HistorySeries

@@ -42,11 +42,10 @@ _ATTEMPT = 1
 
 @dataclass(frozen=True)
 class Carried:
-    """The good attempt at an earlier run's cell `was`. It can be used for the new plan's `cell`, because that is the
-    same measurement.
+    """A good attempt that can be reused: the earlier run's cell `was` is the same measurement as the new plan's `cell`.
 
-    The run `run_id` measured it, as the cell `as_cell`. It is taken from the run in `run_dir`, which may itself have
-    reused it. `called` maps that run's host names to the names in the new plan.
+    `run_id` is the run that measured it, and `as_cell` is the cell's id there. `run_dir` is the run from which it is
+    taken, which may itself have reused it. `called` maps that run's host names to the names in the new plan.
     """
 
     cell: Cell

@@ -103,7 +103,7 @@ class TellsBeginning(Protocol):
     """A driver whose tool reports when the measured part of its job began, so that events can happen on time."""
 
     def measured_from(self, context: CellContext, text: str) -> float | None:
-        """Return when measuring began, in seconds since the host booted, from the end of the output. Returns None if it
+        """Read from the end of the output when measuring began, in seconds since the host booted. Returns None if it
         has not begun.
 
         The context is the same as for `measure`. Never raises an error for odd text.
@@ -213,8 +213,7 @@ class Restores(Protocol):
 
 @runtime_checkable
 class ShapesData(Protocol):
-    """An engine that knows more facts that determine the bytes of a data set, besides the plan and the load
-    generator."""
+    """An engine that knows facts that a data set's bytes depend on, besides the plan and the load generator."""
 
     def shaping(self) -> dict[str, str]:
         """Return the facts that determine the data's bytes, by name, such as contents of files and the server's build.

@@ -280,7 +280,7 @@ class NoSnapshot(CompileProblem):
 
 
 class ResetNotHere(CompileProblem):
-    """A way to reset data that this engine lacks. `known` are the ways that the engine has."""
+    """A kind of `reset` that this engine does not have. `known` are the kinds that it has."""
 
     code = "E0574"
     says = "{engine} has no `reset = {word}`"

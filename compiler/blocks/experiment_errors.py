@@ -536,7 +536,7 @@ class NotUntilSteady(CompileProblem):
 
 
 class TooSoon(CompileProblem):
-    """A first check for a steady state that comes before there are enough batches for it."""
+    """A `from:` of `until_steady` that is so early that there are too few batches to judge."""
 
     code = "E0577"
     says = "`from: {said}` is too early to tell a steady state from chance"

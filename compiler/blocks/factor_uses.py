@@ -26,7 +26,7 @@ RESERVED: Mapping[str, str] = {
     "host": "the variable `$BENCH_HOST` of commands",
     **{name: f"the dimension `{name}`" for name in DIMENSIONS},
 }
-"""Names that no factor may have, because every spec already uses them. Each has its existing meaning."""
+"""Maps the names that no factor may have, because every spec already uses them, to what they mean there."""
 _REFERENCES = frozenset({"hardware", "client", "database", "workloads", "vary", "when"})
 """Attributes of an experiment that name declarations or the factors themselves."""
 _FIXED = frozenset({"engine", "server", "description"})

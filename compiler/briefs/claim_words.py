@@ -52,8 +52,8 @@ _NEAR = rf"(?:{_BLANK}(?:an?|about|some|around|the|roughly|nearly|almost|approxi
 
 
 def _before(english: str, japanese: str = "(?!)", directly: str = "(?!)") -> str:
-    """Return a pattern for words that end right before a number: English words that a comma or a colon may follow,
-    English words that come `directly` before the number, and Japanese words."""
+    """Return a pattern for words that end right before a number: English words, after which a comma or a colon may
+    come, the English words in `directly`, after which none may come, and Japanese words."""
     return rf"\b(?:{english})[,:]?{_NEAR}|\b(?:{directly}){_NEAR}|(?:{japanese}),?{_BLANKS}\Z"
 
 

@@ -347,7 +347,7 @@ def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
 
 
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
-    """Return the text of the first part of an expression that is a highest or lowest value of a comparison, or "" if
+    """Find the first highest or lowest value of a comparison that is a part of an expression. Return its text, or "" if
     there is none."""
     nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
     return next(map(text_of, nested), "")
@@ -479,8 +479,8 @@ def words_around(
 def _other_bases_around(
     typer: Typer, claim_name: str, text: ast.String, at: int, allowed: Collection[str], *, is_prose: bool
 ) -> list[CompileProblem]:
-    """Return problems with words near a claim that name a base other than the base of its number. Words on the far side
-    of another claim do not count."""
+    """Return the problems with a claim's context: words near the claim that name another base than its number has.
+    Words on the far side of another claim do not count."""
     label = typer.scope.claims_by_name[claim_name].label
     is_claim = [isinstance(part, ast.Hole) and claim_named(typer, part.expr) is not None for part in text.parts]
     begin = max((index + 1 for index in range(at) if is_claim[index]), default=0)
@@ -495,7 +495,7 @@ def _other_bases_around(
 
 
 def _told(typer: Typer, parts: Sequence[str | ast.Hole]) -> str:
-    """Return a text in which each name is replaced by its label, and anything else that is computed by an ellipsis."""
+    """Return a text in which a label replaces each name, and an ellipsis replaces anything else that is computed."""
     said = []
     for part in parts:
         subject = None if isinstance(part, str) else subject_of(typer, part.expr)
@@ -528,8 +528,8 @@ def _check_base(typer: Typer, label: ast.String, value: ast.Expr, base: Sequence
 
 
 def _wrong_in(typer: Typer, name: str, label: ast.String, allowed: Collection[str]) -> list[CompileProblem]:
-    """Return the problems that a claim with this sentence would have. Rules that the claim or `allowed` lets it break
-    are skipped."""
+    """Return the problems that a claim with this sentence would have. Skips the rules in `allowed` and those that the
+    claim has reasons to break."""
     block, outer = typer.scope.claims_by_name[name], typer.findings
     typer.findings = held_back = HeldBack()
     try:

@@ -130,8 +130,8 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 
 def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
-    """Warn, once for each experiment and measure, about a percentile over repeats that can't be merged from the tool's
-    output."""
+    """Warn, once for each experiment and measure, of a percentile over several repeats if the tool's output does not
+    allow the repeats to be merged."""
     for leaf in leaves(term):
         if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
             continue

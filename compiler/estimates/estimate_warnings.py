@@ -251,8 +251,8 @@ know whether that is the case.
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways to reset whose effect only the user knows. No other way is ever advised instead of them."""
 ALIKE = 0.05
-"""A way to reset that restores more is advised instead of the one that saves the most time, if it saves at most this
-share less."""
+"""The way to reset that is advised need not save the most time. A way that restores more is preferred if it saves at
+most this share less."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:

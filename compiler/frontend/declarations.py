@@ -58,7 +58,7 @@ def names_in(node: object) -> Iterator[ast.Name]:
 
 @cache
 def _parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of node that may hold references. The result is cached, since finding the fields
+    """Return which fields of this kind of node may hold references. The result is cached, since finding the fields
     takes longer than walking the tree."""
     skipped = _NOT_USES.get(kind, frozenset())
     is_node = is_dataclass(kind) and kind is not Span

@@ -50,8 +50,8 @@ def comments(source: Source) -> tuple[Span, ...]:
 def declaration_starts(text: str) -> list[int]:
     """Return offsets that divide the text so that each part probably has one declaration. The first offset is 0.
 
-    A part begins at a word at the margin that begins a declaration in the grammar, outside texts and comments. A word
-    inside a bracket counts, too, because the bracket should most likely have been closed before it.
+    A part begins where a keyword of a declaration stands at the margin, outside texts and comments. A keyword inside a
+    bracket counts, too, because the bracket should most likely have been closed before it.
     """
     pieces = (piece for piece in _DECLARATION.finditer(text) if piece.lastgroup)
     starts = [0, *(piece.start("declaration") for piece in pieces)]

@@ -254,7 +254,7 @@ class _Recovery:
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int | None:
-    """If the mistake is a word that should begin a declaration but does not, return the word's offset. Return None for
+    """If the mistake is an unknown word where a declaration should begin, return the word's offset. Return None for
     other mistakes."""
     return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
 

@@ -97,7 +97,7 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 
 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
-    """Replace all contents by the snapshot's. An interrupted restore does not count.
+    """Replace all contents by the snapshot's. After an interruption, the restore must be made again.
 
     Returns the problem, or None on success. Raises Interrupted.
     """

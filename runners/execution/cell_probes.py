@@ -37,8 +37,8 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
     """Query the engine's status during the block as often as the cell's probes need, and keep the answers like a job's
     output.
 
-    A query that fails leaves a gap, which is reported in the probe's stderr. In a resumed attempt, the answers that an
-    earlier controller kept are followed by a gap and the new ones. Raises RunnerError if the engine has no status.
+    A query that fails leaves a gap, which is reported in the probe's stderr. A resumed attempt keeps an earlier
+    controller's answers, and adds its own after a gap. Raises RunnerError if the engine has no status.
     """
     with ExitStack() as stack:
         for probe in attempt.cell.probes:

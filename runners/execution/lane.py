@@ -230,7 +230,7 @@ class Lane:
         run.left_out(cell, reason, no_room)
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
-        """Let the last cell of an earlier controller on these hosts cool down, unless it has already done so."""
+        """Let the last cell that an earlier controller ran on these hosts cool down, unless it has already done so."""
         hosts = {host for cell in cells for host in cell.locks}
         planned = {cell.id: cell for cell in self._run.plan.cells}
         for cell_id, attempt in self._run.warm.items():
@@ -253,8 +253,8 @@ class Lane:
         return True
 
     def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
-        """Make one attempt, up to a good verdict. Returns the error if the attempt failed. Records no verdict if the
-        attempt was interrupted. Raises NotWhole if the attempt in `left` can't be resumed."""
+        """Make one attempt. Record the verdict if it succeeds, and return the error if it fails. An interrupted attempt
+        has neither. Raises NotWhole if the attempt in `left` can't be resumed."""
         run = self._run
         try:
             with self._kept_evidence(cell, attempt):

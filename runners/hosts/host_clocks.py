@@ -88,7 +88,8 @@ def _round_trip(transport: Transport) -> ClockReading | None:
 
 @dataclass(frozen=True)
 class Offset:
-    """How far a host's clock is ahead: by `before_s` at the controller's time `began`, and by `after_s` at `over`.
+    """How far a host's clock is ahead: `before_s` at the time `began`, and `after_s` at the time `over`. Both times are
+    the controller's.
 
     The error is at most `uncertainty_s`. `set_s` is how far the clock was set between the two times. `booted` is when
     the host started, by its clock before the measurement.

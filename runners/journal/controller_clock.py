@@ -47,8 +47,8 @@ def this_boot() -> str:
 
 
 def now_in_run(start: RunStarted | None) -> float:
-    """Return the current time on the clock of the controller that wrote this start, in epoch seconds. Works in any
-    process of the same boot.
+    """Return the current time in epoch seconds, by the clock of the controller that wrote this record of a start. Works
+    in any process of the same boot.
 
     Returns this machine's own time if there is no start, or if another boot, another machine or an earlier version
     wrote it.

@@ -47,7 +47,7 @@ ERRORS, SERVED = "errors", "served"
 
 
 def values_of(experiment: Experiment, cell: Cell, measurement: Measurement) -> dict[str, float]:
-    """Return a measurement's values of everything that the promise limits, and the share of the offered load that was
+    """Return the measured value of everything that the promise limits, and the share of the offered load that was
     served.
 
     Latencies are in seconds. Errors are the share of the operations that failed or were never sent. A latency that the

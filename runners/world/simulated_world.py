@@ -621,8 +621,8 @@ class SimulatedWorld:
         return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
-        """Return the hosts that fail at random and make this load generator fail. Its own host may do so and, if it is
-        the cell's first load generator, so may the hosts under test."""
+        """Return the hosts that fail at random, so that this load generator fails, too. Its own host may fail and, for
+        the cell's first load generator, also the hosts under test."""
         cell = context.cell
         first = cell.load_hosts[0]
         own = context.load_host or first
