@@ -585,10 +585,10 @@ class PromiseEnded(Record):
     """The result of a search for a promise, on one hardware group with one workload (see `model/rate_search.py`).
 
     `above` is the next candidate. It breaks the promise or, if `by_generator`, it can't be offered. `sure` means that
-    both sides of the edge were decided with confidence, and not by the majority of all repeats or by held-out runs.
-    `lowered` means that held-out runs at higher rates broke the promise or were beyond the generator. Of the `held_out`
-    runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells' verdicts, and
-    is recorded as it was decided.
+    the verdicts on `rate` and on `above` were reached with confidence, and not by the majority of all repeats or by
+    held-out runs. `lowered` means that held-out runs at higher rates broke the promise or were beyond the generator. Of
+    the `held_out` runs at `rate` that have not failed, `held_met` kept the promise. The result follows from the cells'
+    verdicts, and is recorded as it was decided.
     """
 
     type: Literal["promise_ended"] = "promise_ended"

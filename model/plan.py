@@ -212,9 +212,9 @@ class Query(Node):
     query's own value is missing if that divisor is zero. `signed` means that its value may be below 0, by the types of
     its parts. `by_ratio` means that the logarithms of its repeats are tested, because their noise is a share of the
     value. `exact` means that the query is made only of sizes, counts and declared values. If these do not vary, a
-    difference is due to the compared things. If the expression reduces over factors whose combinations are not all
-    measured, `ragged` are these factors, since its values then cover different points. `made_of` are the metrics,
-    measures and facts that the expression names, in order.
+    difference is due to the compared things. `ragged` has the factors over which the expression reduces although not
+    all of their combinations are measured. Its values then cover different points. `made_of` are the metrics, measures
+    and facts that the expression names, in order.
 
     In a plan from before these fields existed, `reads`, `divides` and `made_of` are None, `signed` is True and
     `by_ratio` is False.
@@ -734,8 +734,8 @@ class Wording(Node):
 
     `form` is the way in which the parts in `of` are combined: `plus`, `minus`, `times`, `ratio`, `divided`, `negative`,
     `at` some keys and `points` of ramps, `reduced` by the function `name` along the dimensions `over`, or `where` a
-    condition holds. The condition is a `comparison` by the sign `name`, `and`, `or` or `not`. For a quantity at one
-    place and then at another, the form is `shared_ratio`, `change` or `reduction`.
+    condition holds. The condition is a `comparison` by the sign `name`, `and`, `or` or `not`. If a quantity at one
+    place is compared with the same quantity at another, the form is `shared_ratio`, `change` or `reduction`.
     """
 
     form: str
@@ -758,9 +758,8 @@ class Extreme(Node):
 
 
 class HeldOut(Node):
-    """How a claim about an extreme is measured again: the points of its `extremes` are repeated `times` more often, on
-    both sides of each comparison. `repeats` has the claim's value in each of these repeats (with a further dimension).
-    """
+    """How a claim about an extreme is measured again: the points of its `extremes` get `times` further repeats, on both
+    sides of each comparison. `repeats` has the claim's value in each of these repeats (with a further dimension)."""
 
     times: int
     extremes: tuple[Extreme, ...]

@@ -36,8 +36,8 @@ def usual_cells_of_curve(experiment: Experiment) -> int:
 
 
 class UncountedCandidates:
-    """The number of candidate cells that no total counts. While a ramp or a search goes on, these are the cells beyond
-    the most that it measures. After its end, they are all cells that it left out."""
+    """The number of candidate cells that no total counts. While a ramp or a search goes on, only as many candidates are
+    counted as it can measure at most. After its end, all candidates that it left out are uncounted."""
 
     def __init__(self, plan: Plan, left_out: Iterable[str] = ()) -> None:
         """Start with the cells that ramps and searches have `left_out` so far."""

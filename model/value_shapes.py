@@ -1,4 +1,4 @@
-"""The shape of an attribute's value, the attribute (`Key`), and its block.
+"""Describes the attributes of blocks: the shapes of their values, each attribute (`Key`), and the block itself.
 
 A `Special` value, such as a ramp or a host, has its own reader. Its shape only provides words for messages.
 """

@@ -394,7 +394,8 @@ def _write_database(building: Path) -> None:
 
 
 def _why_unwritable(building: Path) -> int:
-    """Return the errno of trying to allocate a file as large as the tables, or EIO if there is enough room.
+    """Try to allocate a file as large as the tables, and return the errno if that fails. Return EIO if there is enough
+    room.
 
     DuckDB's exceptions do not carry an errno.
     """

@@ -145,11 +145,10 @@ def _last_build(run_dir: Path) -> str:
 
 @contextmanager
 def unchanged_store(run_dir: Path, *, grown_too: bool = False, checked: bool = False) -> Iterator[Store]:
-    """Yield a store without changing the run. Its tables are the run's own or, if these can't be used, tables built
-    elsewhere.
+    """Yield a store without changing the run. Its tables are the run's own, if possible.
 
-    Tables are also built elsewhere if the journal has grown, unless `grown_too` is set. If the tables are to be
-    `checked`, they are built elsewhere if the journal or a raw output was changed, too. Raises RunnerError.
+    Tables are built elsewhere if the run's own can't be used, if the journal has grown (unless `grown_too` is set), or,
+    with `checked`, if the journal or a raw output was changed. Raises RunnerError.
     """
     import duckdb
 

@@ -36,8 +36,8 @@ _UNCOUNTED = {"path", "uri", "version", "package", "hooks", "start.binary", "sta
 
 
 def name_redefinitions(series: Sequence[HistorySeries], folder: Path) -> tuple[HistorySeries, ...]:
-    """Return the series. If the definition of a part differs from that of the previous part, its `redefined` names what
-    changed."""
+    """Return the series. Each part whose definition differs from that of the part before gets a `redefined`, which
+    names what changed."""
 
     @cache
     def plan_of(run_id: str) -> Plan | None:

@@ -624,8 +624,8 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
 def _with_level_names(
     figure: plan.FigureElement, keys: Mapping[str, tuple[plan.LabelledKey, ...]], results: Results
 ) -> dict[str, tuple[plan.LabelledKey, ...]]:
-    """Return the keys of a figure. If a factor distinguishes lines by colour, or panels, no axis shows its name. The
-    name is then added to levels that would be unclear without it."""
+    """Return the keys of a figure. If a factor distinguishes panels, or lines by their colour, its name is on no axis.
+    It is then added to those of its levels that would be unclear without it."""
     known = {dim: results.plan.factors[dim] for dim in keys if dim in results.plan.factors}
     named = {figure.panel_dim, *(series.color_dim for series in figure.series)}
     return {

@@ -1,1 +1,1 @@
-"""Writes the brief as files to edit, from the view model of its pages."""
+"""Writes the brief as editable files (documents, slides and workbooks), from the view model of its pages."""

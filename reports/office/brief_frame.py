@@ -1,4 +1,4 @@
-"""The parts of a brief before and after its figures, as every file to edit has them: title, method, limits, legal
+"""The parts of a brief before and after its figures, which all its editable files have: title, method, limits, legal
 lines, and the file's properties. Each writer lays them out in its own way."""
 
 from __future__ import annotations

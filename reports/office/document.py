@@ -455,7 +455,7 @@ class _Writer:
             picture.paragraph_format.keep_with_next = True
 
     def write_below(self, block: FigureView, beside: str = "") -> None:
-        """Write the texts below a figure. Its key is left out if the figure `beside` it has the same one."""
+        """Write the texts below a figure. Its key is left out if it is `beside`, the key of the figure next to it."""
         if block.key and block.key != beside:
             self.paragraph("Brief Note", runs_of(block.key))
         if block.note:
@@ -767,7 +767,7 @@ def _size_of(block: FigureView) -> tuple[float, float]:
 
 
 def _thin(paragraph: Any, after: float) -> Any:
-    """Make an empty paragraph so thin that nobody sees it, with the space `after` it, and return it."""
+    """Make an empty paragraph so thin that nobody sees it, and return it. `after` is the space below it, in points."""
     paragraph.paragraph_format.line_spacing, paragraph.paragraph_format.space_after = Pt(1), Pt(after)
     return paragraph
 

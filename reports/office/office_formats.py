@@ -1,4 +1,4 @@
-"""The formats of files to edit, and the requirements of each."""
+"""The formats of editable files, and what each of them needs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from benchbrief.reports.words.brief_words import Words
 
 @dataclass(frozen=True)
 class HandOver:
-    """Everything that is needed to write a file to edit. `template` is the name and content of the house's template, or
-    None."""
+    """Everything that is needed to write an editable file. `template` is the name and content of the house's template,
+    or None."""
 
     view: ReportView
     plan: Plan
@@ -35,7 +35,7 @@ class HandOver:
 
 @dataclass(frozen=True)
 class OfficeFormat:
-    """A format of files to edit. `program` opens such files. `library` is the Python module that writes them, from
+    """A format of editable files. `program` opens such files. `library` is the Python module that writes them, from
     `package`. `writer` names our module, whose function `written` turns a HandOver into a file."""
 
     program: str

@@ -1,4 +1,4 @@
-"""Finds the tables in a brief's texts, so that files to edit have them as tables of their own."""
+"""Finds the tables in a brief's texts, so that editable files have them as tables of their own."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Run:
 class Paragraph:
     """A paragraph. `item` is the kind of list if it is a list item, and `level` is its depth in that list. With a
     `hang`, the paragraph begins with a term and a tab, and its other lines are indented by this many multiples of the
-    type size, so that all of its text is beside the term. There is additional space `above` it, in points.
+    type size, so that all of its text is beside the term. `above` is additional space before the paragraph, in points.
     """
 
     runs: tuple[Run, ...]

@@ -73,7 +73,8 @@ class Plot:
 
 @dataclass(frozen=True)
 class Margins:
-    """The space around the plot of a chart: for its axes, for its `heading`, and for the numbers `over` its bars."""
+    """The space around the plot of a chart. `heading` is for the chart's heading, `over` is for the numbers over its
+    bars, and the rest is for its axes."""
 
     left: float
     right: float

@@ -51,7 +51,7 @@ class Card:
 @dataclass(frozen=True)
 class CardLook:
     """The colours of numbers, of texts, of the bar and of the background. "" means the theme's colour for numbers and
-    texts, and no bar or background. A number may be `wider` times as wide as estimated."""
+    texts, and no bar or background. `wider` is the factor by which a number may be wider than estimated."""
 
     number: str
     ink: str

@@ -141,7 +141,8 @@ class _Sheet:
         self.row += 1
 
     def _height(self, cell: object, style: str, column: int, wide: float = 0.0) -> float:
-        """Return the height in points that a cell needs in its column or, if given, in a column this `wide`."""
+        """Return the height in points that a cell needs. If `wide` is given, it replaces the width of the cell's
+        column."""
         look = _LOOKS[style]
         size = float(str(look.get("font_size", 11))) * 1.36
         if not isinstance(cell, str) or "text_wrap" not in look:

@@ -392,7 +392,7 @@ class _Brief:
         disclosure: Companion | None,
         converter: Converter | None,
     ) -> Path:
-        """Write the brief as a file to edit, which names its disclosure and contains the file of its numbers. Raises
+        """Write the brief as an editable file, which names its disclosure and contains the file of its numbers. Raises
         ReportError if the file cannot be made."""
         template = getattr(self.report.theme, kind, None)
         house = (Path(template.file).name, content_of(template, self.kept)) if template else None

@@ -149,7 +149,7 @@ def family_of(theme: Theme) -> str:
 
 
 def typeface_of(report: Report) -> str:
-    """Return the only typeface of files to edit: the house's, or else the usual one for the language."""
+    """Return the only typeface of editable files: the house's, or else the usual one for the language."""
     return report.theme.font or _USUAL_FONTS.get(report.language, _USUAL_FONTS["en"])
 
 
@@ -223,8 +223,8 @@ def unknown_typeface(font: str, fc_list: str | None = None) -> str:
 
 
 def typeface_of_files(report: Report, fc_list: str | None = None) -> str:
-    """If the typeface of files to edit is not installed here, return a sentence saying so. Return "" if it is installed
-    or if that is unknown."""
+    """If the typeface of editable files is not installed here, return a sentence saying so. Return "" if it is
+    installed or if that is unknown."""
     font = typeface_of(report)
     if not _is_missing(font, fc_list):
         return ""

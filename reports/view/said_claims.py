@@ -160,8 +160,8 @@ class _Writer:
     def prose(
         self, prose: p.Prose | None, *, markdown: bool = True, short: bool = False, beneath: str = ""
     ) -> p.Prose | None:
-        """Return a text with the sentences of its claims. In a title (`short`), claims do not repeat the rest of the
-        title, or the text `beneath` it."""
+        """Return a text with the sentences of its claims. In a title (`short`), claims repeat neither the rest of the
+        title nor `beneath`, the text below the title."""
         if prose is None or not any(isinstance(part, p.Said) for part in prose.parts):
             return prose
         told = [
@@ -281,8 +281,8 @@ class _Writer:
         return self.words["aside"].format(text=self.words.locale.listed(notes))
 
     def not_said(self, verdict: ClaimVerdict, *, short: bool = False, beside: Sequence[ClaimVerdict] = ()) -> str:
-        """Return the text that replaces the sentence of an open claim and of the open claims `beside` it. In a title,
-        the text is `short`, because the title already names the things that were compared."""
+        """Return the text that replaces the sentence of an open claim. It also covers the open claims in `beside`. In a
+        title, the text is `short`, because the title already names the things that were compared."""
         what = self._named((verdict, *beside))
         if verdict.state == "undecided":
             why = f"{what}{self.words['colon']}{self._why_undecided((verdict, *beside))}"

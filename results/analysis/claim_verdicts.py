@@ -176,7 +176,7 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return the value with the format and the rounding step that the claim's number would have if it was `found`."""
+        """Return the value with the format and the rounding step that the claim's number would have as `found`."""
         if value.query.unit == "nodes":
             return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None

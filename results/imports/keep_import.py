@@ -327,8 +327,8 @@ class CellImport:
 
 
 def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
-    """Return a text about a file that was imported before. It names the file, and the run that has it. Return "" if
-    there is none."""
+    """Return a text that names the first of these files that was imported before, and the run that has it. Return "" if
+    none was."""
     wanted = {file.sha256: file.name for file in files}
     for run_dir in list_runs(out):
         source = imported_from(run_dir)

@@ -39,8 +39,8 @@ _SAME = 1.1
 """If the jobs together last at most this many times as long as the window, the counters before and after them stand for
 the window without a remark."""
 _NEAR = 0.1
-"""The counters at an end of the window are certain if a reading is at most this share of the window away from that end.
-"""
+"""A counter at an end of the window counts as certain if a reading is no farther from that end than this share of the
+window."""
 
 
 @dataclass(frozen=True)

@@ -294,10 +294,10 @@ def point_rows(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Iterator[
 
 
 def _as_asked_for(evidence: Evidence, verdicts: Sequence[CellVerdict]) -> Sequence[CellVerdict]:
-    """Return the verdicts. If an unfinished search or adaptive ramp has not asked for a cell, the cell is marked as not
+    """Return the verdicts. Cells that an unfinished search or adaptive ramp has not asked for yet are marked as not
     needed.
 
-    The point then lacks no measurement, so the cells that have been measured there so far have values.
+    Their point then lacks no measurement, so the cells that have been measured there so far have values.
     """
     of = evidence.plan.experiments[verdicts[0].cell.experiment]
     if not (of.promise or of.search or of.adaptive):

@@ -306,7 +306,7 @@ def _throughput(run_id: str, cell_id: str, measured: CellMeasurement) -> Iterato
 
 
 def _with_declared_samples(tool: str, measured: CellMeasurement, gaps: dict[str, SampleGap]) -> CellMeasurement:
-    """Return the measurement. If the load generator's own samples contradict its spec, they are left out."""
+    """Return the measurement, without the load generator's own samples if they contradict its spec."""
     sources = {}
     for host, measurement in measured.sources.items():
         sources[host] = measurement

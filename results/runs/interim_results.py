@@ -161,8 +161,8 @@ def _as_table(kind: _Kind, rows: Sequence[tuple[object, ...]]) -> pa.Table:
 
 
 class OpenExpectations:
-    """A plan's expectations, as far as repeats can decide them. All points that other expectations read count as
-    undecided."""
+    """A plan's expectations, as far as repeats can decide them. If repeats can't decide an expectation, all points that
+    it reads count as undecided."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

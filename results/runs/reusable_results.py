@@ -507,8 +507,7 @@ def _depended_on(cell: Cell, so_far: RunRecord) -> Iterator[Facts]:
 
 _MOST_FOLDERS = 200
 _MOST_RUNS = 20
-"""At most this many folders are searched besides the usual one, and at most this many runs in each folder, from the
-newest on."""
+"""The most folders to search besides the usual one, and the most runs to search in each folder, the newest first."""
 _LARGEST = 1 << 26
 """The size, in bytes, of the largest plan to read in another folder."""
 
