@@ -93,8 +93,8 @@ def parse_with_gaps(source: Source) -> ast.File:
 
 
 def with_first_mistake(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the mistakes of the parts, with the first one replaced by the mistake found in the whole text, since later
-    text may explain it better."""
+    """Return the mistakes of the parts, but the first one as it is found in the whole text, since the text after the
+    part may explain it better."""
     one, other = found[0].span, first.span
     if one and other and one.source is other.source and one.line == other.line:
         return [first, *found[1:]]

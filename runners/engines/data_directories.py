@@ -97,7 +97,8 @@ def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = 
 
 
 def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
-    """Replace all contents by the snapshot's. After an interruption, the restore must be made again.
+    """Replace all contents by the snapshot's. An interrupted restore leaves an empty marker, so the contents do not
+    count as a data set.
 
     Returns the problem, or None on success. Raises Interrupted.
     """

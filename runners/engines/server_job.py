@@ -110,7 +110,8 @@ class ServerJob:
         return None
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """End the process, keep its output, and remove all traces of it from its host. Does nothing if it does not run.
+        """End the process, keep its output, and remove all traces of it from its host. Does nothing if there is no
+        process.
 
         The process has already been asked to end, and gets `grace_s` to do so. Raises RunnerError.
         """

@@ -72,8 +72,8 @@ def read_clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """Read the clocks of a cell's hosts before and after the block, and write the readings to the journal.
 
     Yields the offset of each host's clock. The offsets are filled in after the block. A resumed attempt uses the
-    readings that were made before its measurement. It leaves out the controller's clock, since the controller may have
-    restarted, unless something of the cell ran on the controller.
+    readings that were made before its measurement. It leaves out the controller's clock unless something of the cell
+    ran on the controller, since the controller may have restarted.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}

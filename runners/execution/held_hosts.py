@@ -92,9 +92,9 @@ class Claimed(NamedTuple):
 def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> Claimed:
     """Claim all of these hosts, or none.
 
-    If another run holds a host, releases the hosts already claimed, except those that have jobs of ours. It then calls
-    `again`, which either raises the error or returns when it is time to try again. A host that can't be claimed for
-    another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
+    If another run holds a host, releases the hosts already claimed, except those that have jobs of ours. Then calls
+    `again`, which either raises the error or returns when it is time for the next attempt. A host that can't be claimed
+    for another reason is skipped, and must be claimed before it is used (`runners/execution/lane.py`).
     """
     wanted = list(ids)
     said: list[str] = []

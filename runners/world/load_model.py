@@ -422,10 +422,11 @@ class Busy:
 
 
 def effect_of(factor: Factor, key: DimKey, on: Literal["pace", "disk"]) -> float:
-    """Return the number by which a level of a simulated factor multiplies the speed, or the size of the data.
+    """Return the number by which a level of a simulated factor multiplies the speed (`on` is "pace") or the size of the
+    data ("disk").
 
-    It depends only on the level's value. A word gets an arbitrary number. A larger number is faster, and takes no more
-    space.
+    It depends only on the level's value. If the level is a number, a larger level is faster, and the size stays the
+    same. For a word, the result is arbitrary.
     """
     if not isinstance(key, str):
         return 1.0 if on == "disk" else 0.5 + min(12.0, math.log10(1 + max(0.0, key))) / 12
