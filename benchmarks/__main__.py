@@ -1,4 +1,4 @@
-"""Run the benchmarks named on the command line, or all of them. `open_loop:lag` names one part of a benchmark.
+"""Runs the benchmarks named on the command line, or all of them. `open_loop:lag` names one part of a benchmark.
 
 With `--write`, the measured figures are written to `figures.json` and `README.md`.
 """

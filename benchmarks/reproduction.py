@@ -22,7 +22,7 @@ _OF_RATIO = NOISE * math.sqrt(2)
 _REPEATS = ((NOISE, 3), (NOISE, 4), (NOISE, 5), (_OF_RATIO, 5), (_OF_RATIO, 6))
 """Pairs of a number's noise and how many repeats each side has."""
 _ENOUGH = ((NOISE, 5), (_OF_RATIO, 6))
-"""The cases that must reach the goals."""
+"""Those of `_REPEATS` that must reach the goals."""
 
 
 def _stated(draw: random.Random, name: str, true: float, noise: float, repeats: int) -> StatedNumber:

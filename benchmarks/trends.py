@@ -1,10 +1,10 @@
 """Measures how well the gate and the trends find changes in simulated nights, and how long reading 10,000 runs takes.
 
 A night has a value for each of 20 series and two control series, drawn from a normal distribution with 2 % noise. The
-first 40 nights are not judged. The later ones are processed like real nights, by series, changes and the rule of the
-gate, and suspicious values are drawn five times more. The seeds differ from those with which the rule was chosen.
-`tails` and `drifting` are nights that violate the assumptions of the t test. The store has 10,000 runs with 8 points
-and 5 quantities each. Its first reading is not counted, since each run is read only once.
+first 40 nights are not judged. The later ones are processed like real nights: by series, changes and the rule of the
+gate. If a series is suspicious, five more values of it and of the controls are drawn. The seeds differ from those with
+which the rule was chosen. `tails` and `drifting` are nights that violate the assumptions of the t test. The store has
+10,000 runs with 8 points and 5 quantities each. Its first reading is not counted, since each run is read only once.
 """
 
 from __future__ import annotations

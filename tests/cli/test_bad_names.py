@@ -128,8 +128,8 @@ experiment e { hardware = box  workloads = rr  threads = 1  measure = 4 s }
 CONTROLLER = [
     (METER, f'{key}: "@PATH@"') for key, each in METER_SPECS.own["redfish"].arguments.items() if each.file
 ] + [(REACHED, f'{key} = "@PATH@"') for key, each in SSH.keys.items() if each.file]
-"""Every file that a spec makes the controller read. Among the meters, only Redfish has such files, which a test below
-checks."""
+"""Every file that a spec makes the controller read. A test below checks that Redfish is the only meter with such files.
+"""
 
 
 @pytest.mark.parametrize(("spec", "argument"), CONTROLLER)

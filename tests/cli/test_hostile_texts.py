@@ -71,7 +71,8 @@ def on_a_terminal(bench: Bench, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """Make a run with hostile stored texts: those of the plan, and those about hosts and cells in its journal."""
+    """Make a run, and put hostile characters into the texts that it stores: those of the plan, and those about hosts
+    and cells in its journal."""
     with fresh_bench(tmp_path_factory.mktemp("hostile")) as bench:
         bench.spec(SPEC)
         ran = bench("run", "brief.bench", "--simulate", "--failing", "db-1.lab=100%")

@@ -106,7 +106,7 @@ NO_REACH = {
     p.Probe: {"name", "package", "hosts"},  # hosts of the plan, which are listed
     p.Tool: {"driver", "package"},
 }
-"""The texts that reach nothing by themselves. All others are listed."""
+"""The fields whose texts neither run nor reach anything by themselves. The texts of all other fields must be listed."""
 
 
 def marked(kind: type[Node], found: list[str]) -> dict[str, object]:

@@ -213,7 +213,7 @@ def test_one_held_out_run_that_breaks_the_promise_refutes_a_rate_at_once(held: T
 
 @pytest.mark.parametrize(("kept", "share"), [(0.5, 0.125), (0.8, 0.512)])
 def test_three_held_out_runs_let_pass_as_many_rates_as_the_reference_says(kept: float, share: float) -> None:
-    """`kept` is the share of the runs at the rate that keep the promise."""
+    """`kept` is the share of a rate's runs that keep the promise."""
     chance, passed = random.Random(3), 0  # noqa: S311  # repeatable, not secret
     tallies = {RATES[60]: Tally(met=3), RATES[61]: Tally(broken=3)}
     for _ in range(4_000):

@@ -293,10 +293,8 @@ def _in_a_new_process(program: str) -> float:
 
 
 def test_the_first_spec_is_parsed_quickly() -> None:
-    """Importing and building our parser takes less time than Lark's own example, the grammar of Python.
-
-    The two alternate, each in a new process, because a busy machine makes both slower, and sometimes only one.
-    """
+    """Importing and building our parser takes less time than Lark's own example, the grammar of Python. The two
+    alternate, each in a new process. A busy machine usually slows down both, but sometimes only one of them."""
     assert any(_in_a_new_process(_OURS) < 0.5 * _in_a_new_process(_LARKS_OWN) for _ in range(3))
 
 

@@ -101,7 +101,7 @@ def asked(server: Postgres, sql: str) -> str:
 
 @contextmanager
 def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Pause the replay on the standby, which reports that it is paused."""
+    """Pause the replay on the standby during the block, which begins once the standby reports the pause."""
     del primary
     as_owner(standby, "SELECT pg_wal_replay_pause()")
     try:
@@ -113,7 +113,7 @@ def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Silence the standby once it is known to have caught up, so that the primary knows no lag in seconds."""
+    """Silence the standby once it has caught up. From then on, the primary reports no lag (`replay_lag` is NULL)."""
     until(lambda: as_owner(primary, "SELECT replay_lag IS NULL FROM pg_stat_replication") == "t", 60)
     with stopped_receiver(standby):
         yield
@@ -121,7 +121,7 @@ def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
 
 @contextmanager
 def silent_with_a_lag(primary: Postgres, standby: Postgres) -> Iterator[None]:
-    """Silence the standby while the primary still knows the small lag of the last replay."""
+    """Silence the standby while the primary still reports the small lag of the last replay."""
 
     def lags() -> bool:
         as_owner(primary, "SELECT txid_current()")

@@ -118,7 +118,7 @@ def test_the_tried_results_are_of_every_kind() -> None:
 
 @contextmanager
 def failing(monkeypatch: pytest.MonkeyPatch, place: object, name: str, error: Exception) -> Iterator[None]:
-    """Make the first call fail, and each further call with the same arguments."""
+    """Make the first call fail, and every later call that has the same arguments."""
     true, failed = getattr(place, name), list[object]()
 
     def fails(*arguments: object, **more: object) -> object:

@@ -71,7 +71,7 @@ _SEQUENCES = {
     "x:c": "f v is extLst",
 }
 _MIXED = {"a:p", "p:spTree", "w:sectPr"}
-"""Elements with some children whose order is free: those between the first and the last one."""
+"""Elements whose children have no fixed order, except that the first child in `_SEQUENCES` must not come later."""
 
 
 def misplaced(part: bytes) -> Iterator[str]:

@@ -172,7 +172,8 @@ def found_at(
     repeats.
 
     The intervals are looked at after each number of repeats from `fewest` to `last`, or only at the end if `last` is
-    None. `verdict` replaces the verdict at each place, which otherwise follows from the mean there.
+    None. Whether a point meets the expectation follows from the mean of its repeats, unless `verdict` is given for all
+    points.
     """
     keys: dict[Dimension, DimKey | None] = {"experiment": "ramp", "workload": "a", "hardware": "new"}
 
@@ -282,7 +283,7 @@ def test_a_look_after_the_first_and_the_last_repeats_has_more_than_those_between
 
 
 def test_a_decision_of_one_look_stays(above: Expect) -> None:
-    """The interval of the next look is wider, because its share of the chance is smaller."""
+    """The interval of the next look is wider, because that look has a smaller share of the allowed error."""
     close = (1000.0, 1004.0, 996.0)
     first = found_at(above, {4: close}, 3, last=10)
     assert (first.decided, first.looks) == (True, 8)

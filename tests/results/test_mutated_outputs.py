@@ -391,8 +391,8 @@ READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each
 def test_the_numbers_of_a_changed_output_are_those_that_it_states(
     kind: str, name: str, benchmark: str, seeds: Sequence[int], tmp_path: Path
 ) -> None:
-    """Counts, means and ends are compared with those of a simple reader. Percentiles of a histogram must be between the
-    ends."""
+    """Counts, means, minima and maxima are compared with those of a simple reader. Percentiles of a histogram must be
+    between the minimum and the maximum."""
     whole = recorded(name)
     taken = 0
     for seed, what, files in mutated(name, whole, seeds):

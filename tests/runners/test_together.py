@@ -52,7 +52,8 @@ def test_one_load_generator_is_as_it_is_measured() -> None:
 
 
 def test_a_load_is_never_the_sum_of_its_rates() -> None:
-    """Each part ends with its records. So even if parts overlap nearly all the time, their rates can't be added."""
+    """Each load generator ends when its own records are loaded. So even if they overlap nearly all the time, their
+    rates can't be added."""
     one = Together((measured(100, 10, 1000), measured(100, 9.9, 990)), load=True).measurement()
     assert one.total.ops_per_s == pytest.approx(199)
 

@@ -17,7 +17,8 @@ JUDGED_GENTLY = "--accept-lag 1e6 --accept-pauses 1 --accept-stalls 1"
 
 
 class Ended:
-    """The result of a program: its exit code, its errors, its lines, and the last of these lines."""
+    """The result of a program: its exit code, its errors, and the JSON objects that it printed, one per line. `final`
+    is the last of them."""
 
     def __init__(self, code: int, errors: str, output: str) -> None:
         self.code = code

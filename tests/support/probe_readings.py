@@ -1,4 +1,4 @@
-"""Probes under test: their readings for real, and readings as other machines print them."""
+"""Helpers for tests of probes: real readings of this machine, and readings as other machines print them."""
 
 from __future__ import annotations
 

@@ -130,9 +130,9 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
     """Run a server that lets `user` in, by default the user who runs the tests. `config` has additional lines for
     sshd_config.
 
-    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR. So, as on separate hosts, the jobs and claims of one
-    server are not seen on another. The host's account does not have the start-up files of the user who runs the tests,
-    which may be slow. Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
+    It has its own HOME and, unless `config` sets one, its own TMPDIR. So, as on separate hosts, the jobs and claims of
+    one server are not seen on another. Its shells do not read the start-up files of the user who runs the tests, which
+    may be slow. Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
     """
     program = system_tool("sshd")
     user = user or getpass.getuser()

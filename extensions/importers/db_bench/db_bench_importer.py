@@ -1,4 +1,4 @@
-"""Import one benchmark's part of a finished db_bench output.
+"""Imports one benchmark's part of a finished db_bench output.
 
 The measured time is the whole run, and its date is unknown. An output that contradicts itself is refused: see the
 tables of `db_bench_invariants.py`.

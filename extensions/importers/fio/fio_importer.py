@@ -1,4 +1,4 @@
-"""Import a finished fio output: the JSON of one run, whose jobs are a cell's threads.
+"""Imports a finished fio output: the JSON of one run, whose jobs are a cell's threads.
 
 An output that contradicts itself is refused: see the table of `fio_invariants.py`. If an option was not given, fio's
 default is assumed (see "I/O type" and "I/O engine" in fio's HOWTO).

@@ -1,4 +1,4 @@
-"""Import a finished go-ycsb output in the plain style.
+"""Imports a finished go-ycsb output in the plain style.
 
 The measured time is the whole run, which may include a warm-up. The run's date is unknown. An output that contradicts
 itself is refused: see the tables of `go_ycsb_invariants.py`.

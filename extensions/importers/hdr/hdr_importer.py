@@ -1,4 +1,4 @@
-"""Import HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/).
+"""Imports HdrHistogram's interval logs (https://hdrhistogram.github.io/HdrHistogram/).
 
 A file covers one operation, or several operations distinguished by tags. Logs may be imported alone, or together with
 an output that has the same operations.

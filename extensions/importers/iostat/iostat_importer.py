@@ -1,4 +1,4 @@
-"""Import iostat's reports with their times, as text (`-t -x`) or JSON.
+"""Imports iostat's reports with their times, as text (`-t -x`) or JSON.
 
     2026-11-21T17:01:02+0000
     Device   r/s   rkB/s   r_await  ...  %util

@@ -1,4 +1,4 @@
-"""Import ipmitool's power readings with their times.
+"""Imports ipmitool's power readings with their times.
 
 2026-11-21T17:01:02Z Pwr Consumption | 220 Watts        (a sensor's line, after its time)
 

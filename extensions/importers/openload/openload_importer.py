@@ -1,4 +1,4 @@
-"""Import a finished openload output: its record, and the histogram log beside it.
+"""Imports a finished openload output: its record, and the histogram log beside it.
 
 openload checks its own numbers. If openload refused a run, the import refuses it as well. It also refuses a run that
 breaks the rules of `openload_invariants.py`. `bench run` applies the same rules to its own measurements.

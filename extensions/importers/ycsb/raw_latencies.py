@@ -1,4 +1,4 @@
-"""Read YCSB's raw latencies (`measurementtype=raw`): one line per operation, in files of up to gigabytes.
+"""Reads YCSB's raw latencies (`measurementtype=raw`): one line per operation, in files of up to gigabytes.
 
     READ latency raw data: op, timestamp(ms), latency(us)
     READ,1700000000123,412
@@ -53,7 +53,8 @@ _START_S = 120.0
 first operation may include connecting."""
 _FEWEST_GROUPS = 20
 _REJECTS = 10_000
-"""The most lines to check that are not latencies. YCSB prints a few hundred of them, and one line for each status."""
+"""How many lines that are not latencies are checked at most. YCSB prints a few hundred such lines, and a line for each
+status report."""
 _BUCKETS = 10
 """The resolution of latencies: 2^-10 of their value, or 1 us for latencies up to 2^11 us."""
 

@@ -1,4 +1,4 @@
-"""Import YCSB's outputs, and the histogram logs that belong to them."""
+"""Imports YCSB's outputs, and the histogram logs that belong to them."""
 
 from __future__ import annotations
 

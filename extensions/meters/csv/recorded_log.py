@@ -1,4 +1,4 @@
-"""Extract a window from a meter's log: `python -m benchbrief.extensions.meters.csv.recorded_log`.
+"""Extracts a window from a meter's log: `python -m benchbrief.extensions.meters.csv.recorded_log`.
 
 The environment variable BENCH_RECORDED holds JSON with
 

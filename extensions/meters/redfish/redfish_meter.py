@@ -1,4 +1,4 @@
-"""Read the power of chassis by Redfish until the process is ended.
+"""Reads the power of chassis by Redfish until the process is ended.
 
 Run as `python -m benchbrief.extensions.meters.redfish.redfish_meter`.
 

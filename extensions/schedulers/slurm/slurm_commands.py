@@ -1,4 +1,4 @@
-"""Run Slurm's own commands with a time limit, report their output and errors, and find the nodes of a job."""
+"""Runs Slurm's own commands with a time limit, reports their output and errors, and finds the nodes of a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare Slurm's nodes and limits with the needs of a plan's lanes, before any job is submitted."""
+"""Compares Slurm's nodes and limits with the needs of a plan's lanes, before any job is submitted."""
 
 from __future__ import annotations
 

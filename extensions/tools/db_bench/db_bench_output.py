@@ -1,4 +1,4 @@
-"""Parse the output of db_bench since RocksDB 6: headlines, histograms, tickers, warnings, status lines, report file.
+"""Parses the output of db_bench since RocksDB 6: headlines, histograms, tickers, warnings, status lines, report file.
 
 Two headlines:
   7.2-  readrandom   :  10.218 micros/op 3131616 ops/sec; 1254.3 MB/s (1000 of 1000 found)

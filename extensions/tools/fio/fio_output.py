@@ -1,4 +1,4 @@
-"""Read fio's JSON with bins (`--output-format=json+`) and its log of IOPS, without judging them.
+"""Reads fio's JSON with bins (`--output-format=json+`) and its log of IOPS, without judging them.
 
 The bins of latencies are a histogram with 64 buckets for each power of two, in nanoseconds (`stat.h` in fio's source).
 A bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`). Below 128 ns, each value has its own bucket.

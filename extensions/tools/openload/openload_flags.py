@@ -54,7 +54,7 @@ def run_flags(context: CellContext, target: Flags) -> list[str]:
 
 
 def recorded_flags(context: CellContext, target: Flags) -> dict[str, str]:
-    """Return the flags of a run that are still known when an output is read again, with their values."""
+    """Return a run's flags with their values, but only those that are also known when an output is read again."""
     return {name: _text(value) for name, value in {**_run(context), **target}.items()}
 
 

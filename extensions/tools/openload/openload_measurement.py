@@ -1,4 +1,4 @@
-"""Convert openload's record and log to a measurement: its window, phases, operations, intervals and disclosure."""
+"""Converts openload's record and log to a measurement: its window, phases, operations, intervals and disclosure."""
 
 from __future__ import annotations
 
@@ -288,8 +288,8 @@ def _bound(run: OpenloadRun) -> str:
 
 
 def _hidden(operations: Sequence[Operation]) -> Iterator[tuple[str, str]]:
-    """Yield a property with two 99th percentiles. Together, they show the latency that coordinated omission would
-    hide."""
+    """Yield a property with two 99th percentiles: of latencies from when operations were due, and from when they were
+    sent. Their difference is what coordinated omission would hide."""
     due, sent = (
         h.merge(op.histogram for op in operations if op.histogram and op.kind == kind and op.phase is None)
         for kind in ("intended", "service")

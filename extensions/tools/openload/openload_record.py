@@ -1,4 +1,4 @@
-"""Read openload's final record (`record.json`), its log, and the lines of its standard output."""
+"""Reads openload's final record (`record.json`), its log, and the lines of its standard output."""
 
 from __future__ import annotations
 

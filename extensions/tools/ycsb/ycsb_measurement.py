@@ -1,4 +1,4 @@
-"""Convert a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
+"""Converts a YCSB run's text and logs to a measurement: the declared window, its phases, operations and intervals.
 
 The warm-up counts from the first operation. Whatever a process does before that (starting a JVM, connecting, waiting
 for a busy machine) does not warm anything up, and must not shorten the measured time.

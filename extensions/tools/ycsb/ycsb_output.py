@@ -1,4 +1,4 @@
-"""Parse YCSB's output: rows on standard output (since 0.1.4), and HDR logs with one line per second.
+"""Parses YCSB's output: rows on standard output (since 0.1.4), and HDR logs with one line per second.
 
     [OVERALL], Throughput(ops/sec), 3015.2950955943475
     [READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")

@@ -1,4 +1,4 @@
-"""Open an SSH connection through jump hosts, trusting only known keys, and explain why a connection could not be
+"""Opens an SSH connection through jump hosts, trusting only known keys, and explains why a connection could not be
 opened."""
 
 from __future__ import annotations

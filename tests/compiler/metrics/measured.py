@@ -69,7 +69,7 @@ def scope_of(path: Path, params: Mapping[str, str] | None = None) -> Scope:
 
 @dataclass
 class Measured:
-    """Measured values. A value that is absent is missing. Every cell is planned."""
+    """The measured values of cells. All cells are planned, so a value that a cell lacks is a missing one."""
 
     scope: Scope
     cells: list[Cell] = field(default_factory=list)

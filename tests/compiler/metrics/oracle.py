@@ -250,11 +250,12 @@ class Oracle:
                 return curve_rules.saturation(axis, values, totals, ratio)
 
     def fixed(self, expr: ast.Expr, at: At) -> At:
-        """Return the keys that the indices fix for the measure inside them."""
+        """Return the given keys and those that the indices around a measure fix."""
         return self.fixed(expr.base, self.fix(expr, at)) if isinstance(expr, ast.Index) else at
 
     def agreed(self, expr: ast.Expr) -> At:
-        """Return the keys that all measures in an expression are fixed at, by dimension."""
+        """Return the keys, by dimension, that an expression's measures have in common. A side that is the axis or a
+        fact has no say in this."""
         if isinstance(expr, ast.Binary):
             left, right = self.agreed(expr.left), self.agreed(expr.right)
             one_sided = {

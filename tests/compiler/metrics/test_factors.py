@@ -36,8 +36,8 @@ def world() -> Scope:
 
 
 def rate(cell: plan.Cell) -> float:
-    """Return the rate of a cell. In the matrix, the rate is lower for larger values, and reads beside writes have a
-    tenth of it. Other cells have their own rates."""
+    """Return the rate of a cell. In the matrix, the rate is lower for larger values, and the workload that also writes
+    has a tenth of it. Other cells have their own rates."""
     levels, threads = cell.levels.keys, cell.threads or 0
     if cell.experiment != "matrix":
         return {"small": 7.0, "large": 70.0}[str(levels["tuning"])] if levels else 3.0 * threads

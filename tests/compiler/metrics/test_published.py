@@ -70,8 +70,8 @@ def test_no_gain_is_claimed_of_a_cache_that_never_gets_steady() -> None:
 
 
 SATURATION = {"r6g": 64_800.0, "r5": 29_800.0}
-"""The INSERT rate, in ops/s, of two instances that cost 3.2256 and 4.032 USD/h. It was published as 117 % more for 20 %
-less."""
+"""The INSERT rates, in ops/s, of two instances that cost 3.2256 and 4.032 USD/h. They were published as 117 % more
+throughput for 20 % less money."""
 
 
 def instances(highest: float) -> Measured:

@@ -1,4 +1,4 @@
-"""Import finished sysbench outputs. The measured time is the whole run, and its date is unknown."""
+"""Imports finished sysbench outputs. The measured time is the whole run, and its date is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse the output of a sysbench run, and find contradictions in it: https://github.com/akopytov/sysbench."""
+"""Parses the output of a sysbench run, and finds contradictions in it: https://github.com/akopytov/sysbench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert a connection string to environment variables for libpq's programs, so that no process argument contains a
+"""Converts a connection string to environment variables for libpq's programs, so that no process argument contains a
 secret.
 
 https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING describes connection strings, and

@@ -1,4 +1,4 @@
-"""Import finished pgbench outputs, with the transaction logs beside them.
+"""Imports finished pgbench outputs, with the transaction logs beside them.
 
 The measured time is the whole run, which may include a warm-up. Without logs, the date is unknown, and of the latencies
 only the mean is known.

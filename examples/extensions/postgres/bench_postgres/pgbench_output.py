@@ -1,4 +1,4 @@
-"""Parse pgbench's summary, and find contradictions within it or with the transaction log.
+"""Parses pgbench's summary, and finds contradictions within it or with the transaction log.
 
 https://www.postgresql.org/docs/15/pgbench.html has a sample. Versions before 14 do not print their own version, but
 print the rate twice, once including the time of connecting.

@@ -1,4 +1,4 @@
-"""Query a PostgreSQL server with psql from the load generator's host, over the same route as the load."""
+"""Queries a PostgreSQL server with psql from the load generator's host, over the same route as the load."""
 
 from __future__ import annotations
 

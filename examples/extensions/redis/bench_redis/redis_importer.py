@@ -1,4 +1,4 @@
-"""Import the output of `redis-benchmark --csv`, which has one line per test, in the order of the tests."""
+"""Imports the output of `redis-benchmark --csv`, which has one line per test, in the order of the tests."""
 
 from __future__ import annotations
 

@@ -337,7 +337,7 @@ def _logs_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read_from_logs(cell: CellContext, **logs: tuple[int, ...]) -> Measurement:
-    """Return the measurement of a run that did these numbers of operations in each second, by log name."""
+    """Return the measurement of a run, given how many operations each of its logs has in each second."""
     seconds = max(map(len, logs.values()))
     found = YcsbText({"RunTime(ms)": 1000.0 * seconds}, {}, (), {}, ())
     named = {name.replace("_FAILED", "-FAILED"): slices(*counts) for name, counts in logs.items()}
