@@ -95,7 +95,7 @@ class Openload:
     generators take turns even if some begin before midnight (UTC) and others after it."""
 
     def target(self, context: CellContext) -> Flags:
-        """Return the flags that describe the target, but only those that are also known when an output is read again."""
+        """Return flags that describe the target, but only those that are also known when an output is read again."""
         del context  # the environment names the server, as its address has a password
         return {"target": "mongodb"}
 

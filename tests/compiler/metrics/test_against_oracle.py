@@ -225,7 +225,7 @@ def test_sql_gives_what_a_random_expression_means(shape: Shape, seed: int, missi
 
 @pytest.mark.parametrize("condition", ["throughput > 500 ops/s", "errors < 200", "latency.p99[read] > 500 s"])
 def test_points_of_an_axis_go_by_each_hardware_and_workload_of_the_condition(condition: str) -> None:
-    """Multiplying the axis by a measure must change nothing if its value is 1. Here, the measure is divided by itself."""
+    """Multiplying the axis by a measure with the value 1 changes nothing. Here, the measure is divided by itself."""
     _, connection = results(3, 0.0, 0.0)
     _, bare = lowered(f"max(threads over threads, when {condition})")
     _, measured = lowered(f"max(threads * (throughput / throughput) over threads, when {condition})")
