@@ -66,7 +66,7 @@ _KERNEL, _EMPTY = "kernel", "empty"
 A run that had no room for its load leaves such an empty directory.
 """
 _WORTH_A_WORD = 1 << 20
-"""The size in bytes from which a directory's contents are mentioned besides the free bytes."""
+"""A directory's contents are mentioned besides the free bytes if they have at least this many bytes."""
 _COMPRESSED_AT_MOST = 10
 """The largest factor by which compression can shrink a loaded data set."""
 

@@ -182,7 +182,7 @@ _TOLERANCE = 0.005
 fast."""
 
 _SHORT_S = 0.5
-"""How many seconds too short a warm-up may be, since a tool looks at the clock only after a number of operations."""
+"""By how many seconds a warm-up may be too short, since a tool looks at the clock only after a number of operations."""
 
 
 class ClockSet(BadOutput):

@@ -257,7 +257,7 @@ def _in_blocks(path: Path) -> Iterator[bytes]:
 
 
 def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:
-    """Read a line like `read_line`. If the line was changed, raises Damaged with a hint on what can be saved."""
+    """Read a line as `read_line` does. If the line was changed, raises Damaged with a hint on what can be saved."""
     try:
         return read_line(line, before)
     except Changed:

@@ -37,7 +37,7 @@ from benchbrief.runners.seams import Node, Transport
 _TRY_S = 60.0
 """How many seconds a trial reading may take. A BMC's first reading by Redfish takes several slow requests."""
 _MARGIN_S = 60.0
-"""How many seconds of the log before the measurement are also fetched, by the controller's clock."""
+"""The log is also fetched for this many seconds before the measurement, by the controller's clock."""
 
 
 class Power:

@@ -180,7 +180,7 @@ class ExpectedTimes:
 
 
 _LEAST = 1e-9
-"""The smallest need of a group that still wants repeats, for example if its repeats so far are identical."""
+"""The need of a group that still wants repeats is at least this, even if its repeats so far are identical."""
 
 
 @dataclass

@@ -625,7 +625,7 @@ class TaskLoad:
 
 
 def _rows(found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Count operations like YCSB: the halves of a read-modify-write also count as reads and updates."""
+    """Count operations as YCSB does: the halves of a read-modify-write also count as reads and updates."""
     both = next(((count, failed) for operation, count, failed in found if operation == "read_modify_write"), None)
     if both is None:
         return found
