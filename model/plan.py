@@ -319,8 +319,8 @@ class KneeSearch(Node):
 
 class Confident(Node):
     """The rule that ends a point's repeats. There are at least `at_least` repeats. After that, they end once their mean
-    throughput has a narrow 95 % confidence interval (Student's t): half its width is at most the share `within` of the
-    mean.
+    throughput has a narrow 95 % confidence interval (Student's t): half its width, as a share of the mean, is at most
+    `within`.
     """
 
     at_least: int
@@ -655,9 +655,9 @@ class Event(Node):
     """A command during a cell's measurement, `at_s` after the start of the measured time.
 
     `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before the event is
-    the mean over the last `window_s` before it. The throughput is back to normal once it stays within the share
-    `within` of that mean for `steady_s`. While it is below the share `outage` of that mean, there is an outage. `data`
-    says whether the command may change the data set.
+    the mean over the last `window_s` before it. `within` and `outage` are shares of that mean. The throughput is back
+    to normal once, for `steady_s`, it is below the mean by no more than `within`. While it is below `outage`, there is
+    an outage. `data` says whether the command may change the data set.
     """
 
     at_s: float
@@ -1142,7 +1142,7 @@ class Report(Node):
     legal: Prose | None = None
     disclosure: Literal["separate", "in_brief"] = "separate"
     audience: Literal["customer", "internal"] = "customer"
-    """The readers of the report. This decides whether pages show run ids and paths."""
+    """The readers of the report. Whether pages show run ids and paths depends on them."""
     address: str = ""
     """The address where the disclosure is published."""
     columns: Literal[1, 2] = 1
@@ -1211,7 +1211,7 @@ StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_dow
 
 
 class Step(Node):
-    """One step of a cell. `seconds` is its declared length, or an estimate. It is stopped after `timeout_s`.
+    """One step of a cell. `seconds` is its declared length, or an estimate. The step is stopped after `timeout_s`.
 
     A cool-down comes after the cell's verdict, and only if another cell on these hosts follows.
     """

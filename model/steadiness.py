@@ -102,8 +102,8 @@ def find_transient(intervals: Sequence[Interval]) -> Transient | None:
 
 
 def _marginal_errors(rates: Sequence[float]) -> list[float]:
-    """Return White's statistic for each possible cut: the sum of squared deviations of the rest from its mean, divided
-    by the square of the rest's length.
+    """Return White's statistic for each possible cut. It is the sum of the squared deviations of the values after the
+    cut from their mean, divided by the square of the number of these values.
 
     The sums run from the end, which takes only linear time; a day has thousands of batches. Values are taken relative
     to the mean of all values, so that no digits are lost.

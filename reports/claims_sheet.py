@@ -195,7 +195,7 @@ def disclosed_claims(report: Report, verdicts: Iterable[ClaimVerdict], results: 
 
 
 def rules_of(claim: Claim) -> list[str]:
-    """Return the names of the rules that apply to a claim, which are all except those that the spec exempts it from."""
+    """Return the names of the rules that apply to a claim: all rules but those that the spec exempts it from."""
     return [rule for rule in CLAIM_RULES if rule not in claim.allowed]
 
 

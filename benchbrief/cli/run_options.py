@@ -101,7 +101,7 @@ def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 
 def wait_option(function: F) -> F:
-    """Add `--wait` to a command. It waits for hosts that another run claims."""
+    """Add `--wait` to a command. With it, the command waits for hosts that another run claims."""
     return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)
 
 

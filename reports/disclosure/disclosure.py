@@ -584,7 +584,7 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
 
 
 def _by_package(extensions: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the names of the extensions of each package. They are given as in `Plan.extensions`."""
+    """Return the names of the extensions of each package. `extensions` has the form of `Plan.extensions`."""
     found: dict[str, dict[str, None]] = {}
     for what, package in extensions.items():
         found.setdefault(package, {})[what.partition(" ")[2]] = None

@@ -51,7 +51,7 @@ def method(results: Results, *, shows_percentiles: bool = True) -> Method:
 
 
 def with_numbers(method: Method, said: Sequence[str], words: Words) -> Method:
-    """Return the method with a last item on the numbers, which consists of the sentences `said`. Without sentences,
+    """Return the method with one more item about the numbers, made of the sentences in `said`. Without sentences,
     return the method unchanged."""
     return Method((*method.items, Item(words["m_numbers"], sentences(said, words)))) if said else method
 

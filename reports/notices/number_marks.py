@@ -216,7 +216,7 @@ def figure_remarks(element: p.FigureElement, charts: Iterable[Chart], results: R
 
 
 def _fixed(queries: Sequence[p.Query], shown: str, results: Results) -> Iterator[str]:
-    """Yield a sentence on the point that all values share, unless the texts `shown` beside the values already name
+    """Yield a sentence on the point that all values share, unless `shown`, the text beside the values, already names
     it."""
     found = [*_loads(queries, results), *_places(queries, results)]
     if unshown := [text for text in found if _closed(text) not in _closed(shown)]:
@@ -285,7 +285,8 @@ ALIKE = 1.1
 
 
 class Cautions:
-    """Finds cautions about single numbers, with `of` and `at`. It reads the store only once."""
+    """Finds cautions about numbers. `of` finds those about all values of a query, and `at` those about the values at
+    some keys. The store is read only once."""
 
     def __init__(self, results: Results) -> None:
         self._results = results

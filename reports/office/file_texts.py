@@ -38,7 +38,8 @@ class FileText:
     drawn: bool = False
 
     def where(self, at: int) -> str:
-        """Return the place of a cell."""
+        """Return the place of the cell with this index: the place of its row and, in a sheet, the letters of its
+        column."""
         return f"{self.place}, cell {column_letters(self.columns[at])}" if at < len(self.columns) else self.place
 
 

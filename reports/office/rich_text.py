@@ -156,7 +156,7 @@ class _Reader(HTMLParser):
             self._runs.append(replace(self._open[-1][1], text=writable(text)))
 
     def end(self) -> None:
-        """End the paragraph."""
+        """End the paragraph, and drop the blanks at its end. Without any text, there is no paragraph."""
         runs = self._runs
         while runs and not runs[-1].text.strip(" \n"):
             runs.pop()

@@ -89,7 +89,7 @@ def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
 
 
 def _numbers(text: str) -> set[float]:
-    """Return the numbers in a text."""
+    """Return the values of the numbers in a text, without units and signs for thousands."""
     return {float(number.replace(",", "").replace("\N{MINUS SIGN}", "-")) for number in _NUMBER.findall(text)}
 
 

@@ -45,7 +45,9 @@ def fits(grid: Grid, area: Area) -> bool:
 
 def fitted(grid: Grid, area: Area, most: float = MOST_TABLE_PT) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
     """Return the largest type size up to `most` for which a table fits, the widths of its columns, and the heights of
-    its rows. The table may not have more lines than in its usual type size."""
+    its rows. The table may not have more lines than in its usual type size. If it does not fit in any size, the
+    smallest one is returned.
+    """
     usual = lines_below_head(grid, area.width, TEXT_PT, CELL_GAP)
     for points in (size for size in _TABLE_PT if size <= most):
         widths = column_widths(grid, area.width, points, CELL_GAP)

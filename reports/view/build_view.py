@@ -491,8 +491,8 @@ class _Builder:
         """Whether the figure is to the right of another one. The two then share their margins."""
 
     def sketch(self, elements: Sequence[p.Element]) -> None:
-        """Sketch all figures of the report, leaving out those that can't be drawn, and find the values that each
-        figure's axes must cover. Both are kept by the figure's identity."""
+        """Sketch all figures of the report, leaving out those that can't be drawn. Find the values that each figure's
+        axes must cover. A figure's sketch and these values are kept in `sketches`, by the figure's identity."""
         known: dict[int, Sketch] = {}
         for figure in p.figures_in(elements):
             made: Sketch | None = self.gaps.tried(partial(self._sketched, figure), None)

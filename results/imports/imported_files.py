@@ -87,7 +87,7 @@ def why_packed(path: Path) -> UnreadableImport | None:
 
 
 def whole_run() -> tuple[str, str]:
-    """Return the property that marks an output as not separating its warm-up from the rest."""
+    """Return the property of outputs that do not separate their warm-up from the rest of the run."""
     return "window", say.whole_run()
 
 
