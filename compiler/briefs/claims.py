@@ -347,8 +347,8 @@ def _extremes(typer: Typer, value: ast.Expr) -> Iterator[PlacedExtreme]:
 
 
 def _nested_extreme(typer: Typer, value: ast.Expr) -> str:
-    """Find the first highest or lowest value of a comparison that is a part of an expression. Return its text, or "" if
-    there is none."""
+    """Among the parts of an expression, find the first highest or lowest value of a comparison. Return its text, or ""
+    if there is none."""
     nested = (node for node in _parts(typer, value) if _extreme(typer, node) and any(_bases(typer, node)))
     return next(map(text_of, nested), "")
 

@@ -264,8 +264,9 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They stay valid until something changes that expressions may refer to, or a setting that a text names. A report's
-    mistakes are valid only while its block is unchanged, but they depend on no metrics other than those that it reads.
+    They become invalid when a setting that a text names changes, or anything that expressions may refer to. A report's
+    mistakes also become invalid when its block changes. Of the metrics, they depend only on those that the report
+    reads.
     """
 
     scope: Scope | None = None

@@ -99,7 +99,7 @@ def require_events(events: Sequence[Event], ran: Iterable[j.EventRan], measured:
 
 
 _LOOK_S = 0.1
-"""The seconds between two reads of the load generator's output that find out when the measurement began."""
+"""How often, in seconds, the load generator's output is read to find out when the measurement began."""
 _LOOKS = 3
 """How many different lines are enough to find out when the load generator began."""
 _BEGINS_S = 60.0
