@@ -304,7 +304,7 @@ def _warm(host: str, port: int, new: Iterator[Path]) -> str:
 
 
 def _on_a_server(part: Callable[[str, Iterator[Path]], bool]) -> Callable[[Path], bool]:
-    """Wrap a part of the benchmark, so that it gets the URI of a warm server that holds the records."""
+    """Decorate a part of the benchmark. The part is given the URI of a warm server that holds the records."""
 
     def run_part(folder: Path) -> bool:
         new = outputs(folder)

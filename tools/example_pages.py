@@ -5,7 +5,7 @@
     python -m tools.example_pages NAME --smoke RUN         with the folder of an earlier smoke run, not a new run
     python -m tools.example_pages [NAME...] --published    only those of the published figures, without a run
 
-They become examples/NAME/pages/published-1.png, smoke-1.png and so on, in place of those that were there. Nothing else
+The pages become examples/NAME/pages/published-1.png, smoke-1.png and so on, in place of earlier ones. Nothing else
 is changed. A run with failed measurements changes nothing.
 """
 

@@ -130,7 +130,8 @@ class Box:
 
 
 def find_box(document: Any, wanted: str) -> Box:
-    """Return the position of the first box with a class of the page, or of a kind of the PDF writer's boxes."""
+    """Return the place of the first box whose element has this class or tag, or which is of this kind of the PDF
+    writer's boxes. If the name begins with `PAGE`, return the box's whole page."""
     for number, page in enumerate(document.pages, 1):
         sheet = page._page_box
         for box in sheet.descendants():

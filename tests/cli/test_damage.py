@@ -92,7 +92,7 @@ def test_numbers_of_a_journal_that_was_changed_since_are_shown_with_a_warning(co
 
 
 def test_tables_of_an_earlier_layout_are_built_again_without_a_warning(copied_run: Bench) -> None:
-    """An earlier version had fewer tables, so a table that its manifest does not list is not missing."""
+    """An earlier version had fewer tables. If its manifest does not list a table, nothing is missing."""
     store = copied_run.run_dir / "store"
     manifest = json.loads((store / MANIFEST).read_text(encoding="utf-8"))
     del manifest["files"]["sentences.parquet"]
@@ -117,8 +117,8 @@ def test_a_flipped_bit_in_the_plan_is_noticed_wherever_it_is(copied_run: Bench) 
 
 
 def flip_a_hash(journal: Path, *, sums: bool) -> str:
-    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal looks like a
-    journal of an earlier version."""
+    """Change the hash of the first cell that ended, and return the cell. Without `sums`, the journal also loses its
+    checksums, as if an earlier version had written it."""
     lines = journal.read_text(encoding="utf-8").splitlines()
     at, ended = next(
         (at, record) for at, line in enumerate(lines) if (record := json.loads(line))["type"] == "cell_ended"

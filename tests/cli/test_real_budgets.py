@@ -1,4 +1,4 @@
-"""Tests budgets in real runs of db_bench: points without room, a later run, and a killed controller."""
+"""Tests budgets in real runs of db_bench: points that exceed the budget, a later run, and a killed controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests cells with real db_bench: the steps between them, a failed cell, and repeats that end by themselves."""
+"""Tests cells with real db_bench: cool-downs between them, failed cells, and repeats that end once they agree."""
 
 from __future__ import annotations
 

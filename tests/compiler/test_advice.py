@@ -41,8 +41,8 @@ experiment turns "By turns" {
 
 
 def advised(tmp_path: Path, text: str, *, threads: bool = False) -> tuple[Advice, ...]:
-    """Return the advice for a spec. Most specs here would get advice about load threads, which is included only with
-    `threads`."""
+    """Return the advice for a spec. Advice about load threads is left out unless `threads` is set, because most specs
+    here would get it."""
     path = tmp_path / "advised.bench"
     path.write_text(text, encoding="utf-8")
     checked = check(path)

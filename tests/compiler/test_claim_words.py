@@ -44,8 +44,8 @@ def test_a_contender_is_compared_with_where_its_name_is_no_other_word(text: str,
 
 
 def _match_without(needed: Sequence[str], rest: Iterable[tuple[Any, Any]], said: str = "") -> str | None:
-    """Return a text that the parsed pattern matches although it contains none of the needed words, with … for parts
-    that are not read. Returns None if there is no such text."""
+    """Return a text that the parsed pattern matches although it contains none of the needed words, or None if there is
+    none. In the text, … stands for parts of the pattern that this function does not follow."""
     if any(word in said for word in needed):
         return None
     rest = [*rest]

@@ -1,4 +1,4 @@
-"""Tests that an expression in a report is found to equal a published value."""
+"""Tests which expressions of a report count as equal to a published value."""
 
 from __future__ import annotations
 

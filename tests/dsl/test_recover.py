@@ -104,7 +104,7 @@ def test_a_first_word_that_begins_nothing_is_reported_once(text: str) -> None:
 
 
 def test_what_could_not_be_read_is_no_second_mistake(tmp_path: Path) -> None:
-    """The attribute exists, although its value is unknown. A declaration's name exists, too."""
+    """An attribute with an unreadable value still counts as given. So does the name of a declaration with a mistake."""
     spec = tmp_path / "s.bench"
     spec.write_text(
         "hardware h { hosts = = local  path = x y }\ndatabase d { engine = rocksdb  path: }\n"

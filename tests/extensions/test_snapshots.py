@@ -1,4 +1,4 @@
-"""Tests snapshots of another package. An engine with its data in a directory uses them like ours."""
+"""Tests that an engine with its data in a directory can use another package's snapshots like ours."""
 
 from __future__ import annotations
 

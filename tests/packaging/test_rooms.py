@@ -129,7 +129,7 @@ EXTENSIONS = re.compile(r"extensions/\w+/\w+/")
 """The folders of our own extensions."""
 SURFACE = "benchbrief.extend"
 MORE_IN_SPECS = {"extensions/tools/openload_rocksdb/spec.py": "benchbrief.extensions.tools.openload.spec"}
-"""Specs that are the same as another one except for some values."""
+"""Specs that may import another spec, because they differ from it only in some values."""
 
 
 class Import(NamedTuple):

@@ -27,8 +27,8 @@ def figure(dim: str, keys: dict[str, str]) -> p.FigureElement:
 def paints(
     of: p.FigureElement, *elements: p.Element, palette: dict[str, str] | None = None, first: bool = False
 ) -> dict[str, str]:
-    """Return the colours of a figure's series by name. The other elements come before the figure in the brief or, if it
-    is the `first`, after it."""
+    """Return the colours of a figure's series by name. With `first`, the figure comes before the other elements of the
+    brief, and otherwise after them."""
     plan = WORLD.plan()
     colours = document_colours([of, *elements] if first else [*elements, of], plan, palette or {})
     drawn = drawing(of, Results(plan, WORLD.store(), words("en")), colours=colours)

@@ -365,8 +365,8 @@ def test_an_operation_of_several_sources_has_all_errors_and_is_counted_by_its_se
 
 
 def history_of(cell: Cell, status: str, *threads: int | None) -> CellHistory:
-    """Return a cell's history with an attempt for each value in `threads`: the number of threads with which it started.
-    Only the last attempt has ended, with `status`."""
+    """Return a cell's history. Each item of `threads` gives an attempt, and the number of threads with which it
+    started. Only the last attempt has ended, with `status`."""
     history = CellHistory({n: Started(T0 + n, each, None, {}) for n, each in enumerate(threads, start=1)})
     fields = {"at": T0 + 9, "cell": cell.id, "hash": cell.hash, "attempt": len(threads), "status": status}
     history.end(j.CellEnded.model_validate(fields))

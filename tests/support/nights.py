@@ -70,8 +70,8 @@ def night(
 
 
 def nights(out: Path, count: int, *, step_at: int | None = None, begin: int = 0) -> None:
-    """Make nights with 1 % of noise, from `begin` on and up to `count`. From the night `step_at` on, flash is 6 %
-    slower."""
+    """Make the nights from number `begin` up to, but not including, number `count`, with 1 % of noise. From the night
+    `step_at` on, flash is 6 % slower."""
     chance = random.Random(7)  # noqa: S311  # not for secrets
     noise = [chance.gauss(1, 0.01) for _ in range(count)]
 

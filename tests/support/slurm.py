@@ -162,11 +162,8 @@ class Slurm:
 
 @contextmanager
 def slurm(nodes: Sequence[str] | Mapping[str, str]) -> Iterator[Slurm]:
-    """Run a cluster of these nodes.
-
-    All of them are in the partition `bench`, whose jobs give way to those of `urgent`, and in `short`, which has a
-    limit of 3 min.
-    """
+    """Run a cluster of these nodes. It has three partitions with all nodes: `bench`, `urgent`, whose jobs take nodes
+    away from the others, and `short`, with a limit of 3 min."""
     for program in ("slurmctld", "slurmd", "sbatch"):
         system_tool(program)
     named = dict(nodes) if isinstance(nodes, Mapping) else dict.fromkeys(nodes, "")

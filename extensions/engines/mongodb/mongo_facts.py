@@ -68,7 +68,7 @@ def storage_of(connection: Connection) -> dict[str, str]:
 
 
 def size_of(connection: Connection, database: str) -> Size:
-    """Return the sizes that `dbStats` reports, of the files of collections and indexes and of the uncompressed
+    """Return two sizes from `dbStats`: that of the files, with those of the indexes, and that of the uncompressed
     documents.
 
     For a replica set, these are the sizes of one copy. The file sizes date from the server's last checkpoint.

@@ -142,7 +142,7 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any], steps: list[str]) -
 
 
 def _meet(settings: dict[str, Any], start: float, end: float) -> bool:
-    """Return whether the times from `start` to `end`, which occur twice in the log, overlap the window."""
+    """Return whether the window overlaps the times from `start` to `end`, over which the log's clock jumped."""
     until = settings["until"]
     return until is not None and start <= until and end >= settings["since"]
 

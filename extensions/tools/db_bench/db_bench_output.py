@@ -112,7 +112,8 @@ class CounterSlice:
 
 
 def statistics_flags(every_s: float, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the flags that make RocksDB keep its counters. Statistics that the `given` flags turn on stay on."""
+    """Return the flags that make RocksDB keep its counters. If the `given` flags turn on more statistics, these are
+    kept, too."""
     level = {} if given.get("statistics") == "1" or "stats_level" in given else {"stats_level": str(_COUNTERS_ALONE)}
     return {
         "statistics": "1",

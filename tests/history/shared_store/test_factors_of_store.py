@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> SharedStore:
 
 
 def push(store: SharedStore, out: Path, name: str, spec: str, **keys: DimKey) -> None:
-    """Push a run of one cell at these levels of factors, or of a cell without factors if no levels are given."""
+    """Push a run of one cell at these levels of factors. If no levels are given, the plan has no factors."""
     cell = at_levels(keys) if keys else a_cell()
     factors = (a_factor(each, key, unit="kB" if isinstance(key, float) else None) for each, key in keys.items())
     plan = with_factors(a_plan([cell]), *factors)

@@ -53,9 +53,9 @@ def counted(folder: Path, threads: list[int]) -> Counter[str]:
 
 @pytest.mark.long
 def test_a_further_cell_starts_13_scripts_and_flushes_26_times(tmp_path: Path) -> None:
-    """One script makes the claim, and three look at the data, their size and their list. Two start the probes (in one
-    job) and the load generator. Four wait for the load generator, stop the probes, and remove both jobs. The last three
-    look at the data again.
+    """One script makes the claim, and three look at the data, their size and the list of their files. Two start the
+    probes (in one job) and the load generator. Four wait for the load generator, stop the probes, and remove both jobs.
+    The last three look at the data again.
     """
     system_tool("db_bench")
     few, many = counted(tmp_path / "few", [1]), counted(tmp_path / "many", [1, 2, 4, 8, 16])

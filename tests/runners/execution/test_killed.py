@@ -205,8 +205,8 @@ def test_a_run_killed_at_one_point_after_another_over_ssh_is_whole_in_the_end(
 
 
 def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int, int]) -> int:
-    """Run to the end. On the way, kill the run up to `times` times, each time after `lines` lines of the journal.
-    Returns the number of kills."""
+    """Run to the end, and kill the run at most `times` times on the way. `lines` are the fewest and the most lines that
+    the journal grows by before each kill. Returns the number of kills."""
     chance = random.Random(seed)  # noqa: S311 - it picks moments, the same each time
     words: tuple[str, ...] = ("run", "brief.bench")
     for killed in range(times):

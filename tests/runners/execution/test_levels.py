@@ -43,7 +43,8 @@ def simulated(folder: Path, plan: Plan) -> list[j.AnyRecord]:
 
 
 class Run:
-    """A run in memory. The repeats of each codec have these rates, multiplied by the number of threads up to `most`."""
+    """A run in memory. `rates` has the rate per thread of each codec's repeats. Beyond `most` threads, a codec gets no
+    faster."""
 
     def __init__(
         self, plan: Plan, rates: Mapping[str, tuple[float, ...]], most: Mapping[str, int] | None = None

@@ -1,4 +1,4 @@
-"""Tests every promise of the `Transport` interface on each transport: on this machine, and over a real sshd."""
+"""Provides each transport to the tests of what `Transport` promises: on this machine, and over a real sshd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 
 LOCAL_FIRST = pytest.mark.parametrize("transport", ["local", *longer("ssh")], indirect=True)
-"""Marks tests of what a script does on a host, however the script got there."""
+"""Marks tests of what a script does on a host, which hardly depends on the transport. The quick run tries them on this
+machine alone, and the nightly run also over SSH."""
 
 
 @pytest.fixture(scope="module")

@@ -309,7 +309,7 @@ def test_failures_of_all_operations_add_up_to_those_of_the_window() -> None:
 
 
 def _from(start: float, lengths: list[float], count: int, seconds: float) -> tuple[TimeSlice, ...]:
-    """Return intervals of these lengths, each with the same number of operations of this latency."""
+    """Return intervals of these lengths. Each has `count` operations that take `seconds`."""
     pieces, at = [], start
     for length in lengths:
         pieces.append(TimeSlice(at, at + length, Histogram((Bucket(seconds, seconds * 1.01, count),))))
