@@ -133,7 +133,7 @@ def _owner_at(claim: Mapping[str, Any]) -> str | None:
 _AT_ONCE = 32
 """How many hosts get heartbeats in parallel. A host that does not answer occupies its thread until its time-out."""
 _FAILING_AT_ONCE = 8
-"""How many of the hosts that get heartbeats in parallel may be hosts whose last heartbeat failed."""
+"""Of the hosts that get heartbeats in parallel, at most this many are hosts whose last heartbeat failed."""
 _TIMES = 6
 """How many heartbeats a host gets within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0

@@ -75,7 +75,7 @@ def found_in(pattern: str, text: str) -> str:
 
 
 _ENDS = rf"(?:{_BLANK}(?:up to|at least|at most|as (?:much|many|high) as|more than|less than|well over|over))?"
-"""Words for the end of a range that may come between `by` or `of` and a number."""
+"""Words for the end of a range. They may come between `by` or `of` and a number."""
 
 # --- bounds ---
 

@@ -63,7 +63,7 @@ _NO_NEGATIVE = compile_late(r"--|margin|padding|word-spacing|line-height|letter-
 _AS_WRITTEN = compile_late(r"line-height|.*-shadow|transform|text-decoration.*|text-underline-offset|vertical-align")
 """Properties whose values have limits, and so can't be variables or calculations."""
 _MOST_MOVED = 10.0
-"""The largest shift in pixels or turn in degrees that can't cover something else."""
+"""The largest shift in pixels, or turn in degrees, that is sure not to cover anything else."""
 _LARGEST_SHADOW = 40.0
 _THICKEST = {"px": 10.0, "pt": 8.0, "em": 1.0, "rem": 1.0}
 _LEAST_LINE = {"": 0.9, "em": 0.9, "rem": 0.6, "%": 90.0, "px": 8.0, "pt": 6.0}

@@ -251,8 +251,8 @@ know whether that is the case.
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways to reset whose effect only the user knows. No other way is ever advised instead of them."""
 ALIKE = 0.05
-"""The way to reset that is advised need not save the most time. A way that restores more is preferred if it saves at
-most this share less."""
+"""A way to reset that restores more is preferred to the one that saves the most time, unless it saves less by more than
+this share."""
 
 
 def best_reset(database: DatabaseSpec, saves_s: Callable[[Reset], float]) -> tuple[Reset, float] | None:
