@@ -246,7 +246,7 @@ class ParserDriver:
         return state
 
     def _readable(self, text: str, at: int, states: list[int]) -> frozenset[str]:
-        """Return the terminals that the parser would have accepted at `at`, although the text has none of them there."""
+        """Return the terminals that the parser would have accepted at `at`, where the text has none of them."""
         tables = self._tables
         allowed = frozenset(tables["sets"][tables["accepted"][states[-1]]])
         everywhere = self._scanners.beginning(text[at], tables["everywhere"])
