@@ -132,7 +132,8 @@ def held_out_s(plan: Plan, claim: Claim, cells: Iterable[Cell]) -> float:
 
 
 def _cell_keys(read: Read) -> tuple[tuple[Dimension, tuple[str | float, ...]], ...]:
-    """Return the keys that determine a read's cells. Throughput and latency of the same cells are measured together."""
+    """Return the keys that decide which cells a read covers. Reads with the same keys, such as throughput and latency,
+    need the same cells, which are measured once."""
     return tuple((dim, keys) for dim, keys in read.keys.items() if dim not in WITHIN_CELLS)
 
 

@@ -14,7 +14,7 @@ from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.model.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 NAME = 80
-"""The maximum length, in characters, of a name without quotes, such as a block's, metric's, parameter's or fact's."""
+"""The most characters of a name without quotes, such as the name of a block, metric, parameter or fact."""
 LABEL = 120
 """The maximum length of a label, such as that of a compared thing, a column or a series."""
 HEADING = 200

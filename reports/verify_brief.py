@@ -909,7 +909,8 @@ def verify(
 def check_journal(
     found: Verification, path: Path, brief: FinishedBrief, plan: Plan, run_dir: Path, made: MadeReports
 ) -> Verification:
-    """Add what the run's journal records about the brief at `path`, the files made with it, and the run's other files.
+    """Add to a verification what the run's journal records about the brief at `path`, about the files made with it, and
+    about the run's other files.
 
     `plan` is the run's own.
     """
@@ -1056,8 +1057,8 @@ class _Check:
         return self._rows[query.id]
 
     def _unknown(self, query: QueryEntry) -> str:
-        """Return why the plan has no such query. If the query belongs to a held-out claim, the claim's number is part
-        of the SQL."""
+        """Return why the plan has no such query: the file of the numbers was edited or, for a held-out claim, its
+        repeats give another number, which is part of the SQL."""
         claims = self._results.plan.claims
         if not any(each.held_out and each.number and each.number.query.text == query.expression for each in claims):
             return f"{_FOREIGN}: the file of the numbers was edited"

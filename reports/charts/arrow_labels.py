@@ -1,5 +1,5 @@
-"""Places labels with arrows so that they cover as little as possible. They are notes at points, and the names of knees,
-promises and other marks."""
+"""Places labels with arrows so that they cover as little as possible. The labels are notes at points, and the names of
+knees, promises and other marks."""
 
 from __future__ import annotations
 

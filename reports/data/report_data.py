@@ -71,8 +71,8 @@ def published_values(rows: Iterable[Sequence[Any]]) -> tuple[PublishedNumber, ..
 
 
 ALONE: Mapping[str, Bound] = {"low": "at_least", "high": "at_most"}
-"""If a source states only one end of a range, what that end then is: a low end is a lower bound, and a high end an
-upper bound."""
+"""How to read the end of a published range if the source does not state the other end: a low end is a lower bound, and
+a high end is an upper bound."""
 _NEGATED: Mapping[Bound, Bound] = {"at_least": "at_most", "at_most": "at_least"}
 
 
@@ -361,8 +361,8 @@ class Results:
         return self._rows_by[query.sql, dims].get(tuple(_key(where[query.dims[i]]) for i in dims), ())
 
     def keys(self, query: Query, dim: str, **where: DimKey) -> set[DimKey]:
-        """Return the keys of a dimension for which there is a row at these other keys. Times without a sample are left
-        out."""
+        """Return the keys of a dimension that occur in a row together with these other keys. Times without a sample are
+        left out."""
         place = query.dims.index(dim)
         found = (keys[place] for keys in self._rows_at(query, where))
         return {key for key in found if isinstance(key, str) or not math.isnan(key)}
@@ -533,7 +533,7 @@ class Results:
 
     @cached_property
     def has_none_measured(self) -> bool:
-        """Whether a brief for customers has a limit stating that all its numbers are as published."""
+        """Whether a brief for customers has published numbers only. One of its limits then says so."""
         return self.for_customers and self.published and all(cell.status != "ok" for cell in self.cells)
 
     @cached_property

@@ -17,7 +17,7 @@ from benchbrief.reports.data.view_model import NumberSource
 from benchbrief.reports.text.number_format import Scale, decimals_for, node_decimals, scale_for, whole_nodes
 
 _FIXED = re.compile(r"\b(threads|target)\s*:")
-"""Matches a load in brackets. An author writes it to ask for this point."""
+"""Matches a load in brackets, with which an author asks for one point of a ramp."""
 
 
 def drop_undue(element: p.TableElement, results: Results) -> p.TableElement:
@@ -98,8 +98,8 @@ class Column:
     greatest: float = 0.0
 
     def compares(self, other: Column) -> bool:
-        """Return whether readers may compare the numbers of both columns, because the columns have the same unit and
-        similar sizes."""
+        """Return whether readers may compare the numbers of both columns: they have the same scale, and their ranges
+        overlap."""
         return self.scale == other.scale and self.least <= other.greatest and other.least <= self.greatest
 
 

@@ -28,8 +28,8 @@ MOST_LISTED = 12
 """The most pairs in the list. It has the pairs with the largest shares within noise, and the others are only counted.
 """
 MOST_COMPARED = 16
-"""The most hardware, or levels of a factor, to compare. This many make 120 pairs, which take a second, and the number
-of pairs grows with the square."""
+"""The most hardware, or levels of a factor, to compare. Their 120 pairs take a second to test, and the number of pairs
+grows with the square."""
 NOTICED_CV = 0.10
 """The coefficient of variation, as a share, above which a difference of a few per cent between points means nothing."""
 

@@ -263,7 +263,7 @@ class _Writer:
 
     def write_chapter(self, chapter: Chapter, *, last: bool, coded: bool = False) -> None:
         """Write a part of the ending. With `coded`, leave out the lines that stand beside the disclosure's QR code. A
-        short part is not divided by the end of a page, and the legal lines stay on the page of the `last` one."""
+        short part stays on one page, and the legal lines follow the `last` part on its page."""
         head = self.heading(chapter.head, 2)
         if chapter.numbered:
             mark(head, _LIMITS)

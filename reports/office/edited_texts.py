@@ -129,7 +129,7 @@ def _has_words(text: FileText) -> bool:
 
 
 def _take(left: list[FileText], rest: list[FileText], key: Callable[[FileText], object]) -> _Pairs:
-    """Pair the texts of both lists that have equal keys, in order, and take them out of the lists."""
+    """Take the texts with equal keys out of both lists, and return them as pairs, in order."""
     by_key: dict[object, list[FileText]] = {}
     for text in rest:
         by_key.setdefault(key(text), []).append(text)

@@ -120,8 +120,8 @@ class _Prose:
                 self._field(attributes.get("fldCharType", ""))
 
     def _field(self, kind: str) -> None:
-        """Follow a field of a document, such as a page number. Its text is left out, because office programs compute
-        it. It is between the marks `separate` and `end`."""
+        """Follow a field of a document, such as a page number. The text between its marks `separate` and `end` is left
+        out, because office programs compute it."""
         if kind == "begin":
             self._fields.append(False)
         elif kind == "separate" and self._fields:

@@ -30,8 +30,8 @@ QUICKLY = 3
 
 @dataclass(frozen=True)
 class LongRows:
-    """The rows of a table for the sheet with the number `sheet`, beginning at the row `first`, counted from 1. For each
-    column with keys, `said` has the function that turns them into words. It is None for other columns."""
+    """The rows of a table for the sheet with the number `sheet`, beginning at the row `first`, counted from 1. `said`
+    has an entry for each column: the function that turns its keys into words, or None if it has no keys."""
 
     sheet: int
     first: int

@@ -52,7 +52,7 @@ class Package:
 
     @property
     def infos(self) -> tuple[zipfile.ZipInfo, ...]:
-        """Return the entries about parts that the file itself has. They are not verified."""
+        """Return the entries that describe the parts, as they are in the file. They are not verified."""
         return tuple(self._infos.values())
 
     def size(self, part: str) -> int:

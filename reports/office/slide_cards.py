@@ -27,12 +27,13 @@ _TALLER = 1.3
 _LEAST, _ENOUGH = 24.0, 30.0
 """The smallest type size for the numbers of a row, and the smallest size that allows larger texts below them."""
 _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
-"""If the numbers of a row would have a smaller type size than the first number, they are placed one below the other.
-They then take at most the second number as a share of the width. A number beside a longer sentence has the third number
-as a share of the largest size.
+"""How numbers are sized. If side by side they would have less than `_SMALL` points, they are placed one below the
+other, each with at most the share `_NUMBER_SHARE` of the width. A number with its sentence below it is large enough at
+the share `_MOSTLY` of the largest size.
 """
 _OVER_LABEL = 2.2
-"""A number over its sentence is large enough at this many times the sentence's type size."""
+"""A number with its sentence below it is also large enough if its type is this many times as large as the sentence's.
+"""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type size of a sentence beside a number, and the largest share of the width that this number takes."""
@@ -130,8 +131,8 @@ def _width(area: Area, across: int) -> float:
 
 
 def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, high: float, look: CardLook) -> None:
-    """Add a card. `high` is the greatest height that the number and text of any card take, so that the numbers of all
-    cards are on one line."""
+    """Add a card. `high` is the height that the number and text of the highest card take. Because of it, the numbers of
+    all cards are on one line."""
     _add_ground(slide, area, look)
     said = [Paragraph(card.text)]
     top = area.top + max(_PAD, (area.height - high) / 2)

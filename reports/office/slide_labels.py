@@ -117,7 +117,8 @@ def known_values(values: Iterable[float | None]) -> list[float]:
 
 
 def room_beside(chart: NativeChart, width: float, points: float, *, ends: bool) -> tuple[float, float]:
-    """Return the widths of the names to the right of a chart, and of the values to the right of its last points."""
+    """Return two widths to keep free at the right of a chart: one for the names of levels, and one for the values
+    beside the last points."""
     names = (text_width(each.name, points) + _BESIDE for each in named_levels(chart, width, points))
     lines = [chart.series[at] for at in _labelled_lines(chart)] if ends else []
     values = (_widest_end(each, points) for each in lines)

@@ -88,7 +88,7 @@ class SlideWriter:
     """The height that texts take on the last text-only slide."""
     slide_of_limits: int = 0
     vacant: Any = None
-    """The layout's placeholder for the current slide's main content, while it is not taken."""
+    """The layout's placeholder for the current slide's main content, or None if there is none or it is taken."""
 
     def __post_init__(self) -> None:
         brief = self.brief

@@ -57,7 +57,8 @@ class Drawn:
 
 
 def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, float]:
-    """Return the shares of their heights, `least` or more, at which the figures of a document fill its pages best."""
+    """Return the height of each figure, as a share of its full height, with which the figures of a document fill its
+    pages best. No share is below `least`."""
     page = document.sections[0]
     whole: float = Emu(page.page_height - page.top_margin - page.bottom_margin).pt
     width = Emu(page.page_width - page.left_margin - page.right_margin).pt
@@ -108,7 +109,7 @@ def _packed(pieces: Sequence[Piece], shares: Mapping[str, float], height: float)
 
 @dataclass(frozen=True)
 class _Contents:
-    """The contents of a document, with the drawings that it will have, by their paragraphs."""
+    """The contents of a document whose figures are not drawn yet, and the planned drawings by their paragraphs."""
 
     document: Any
     drawn: Mapping[Any, Drawn]

@@ -288,8 +288,8 @@ class _Galley:
         return _Pages(pages, blanks, arrangement)
 
     def endings(self, pages: _Pages, further: int) -> Iterator[Arrangement]:
-        """Yield arrangements that may fill the last page better, and at last the pages' own arrangement. If there is
-        much room, the ending has larger letters or all limits, which may need smaller letters."""
+        """Yield arrangements that may fill the last page better, and finally the one that the pages have already. If
+        there is much room, the ending has larger letters or all limits, which may need smaller letters."""
         blank, usual = pages.blanks[-1], pages.arrangement
         is_end = any(atom.section == "method" for atom in pages.atoms[-1]) and not self.has_slides
         if is_end and blank > _ROOMY and len(pages.atoms) > 1:

@@ -167,7 +167,7 @@ def _row(
 
 
 PUBLISHED = "published"
-"""The origin of latencies from a table. Without a histogram, they can't be merged with others."""
+"""The origin of latencies that come from a table. They have no histogram, so they can't be merged with others."""
 
 
 class TableRows:

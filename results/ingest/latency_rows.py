@@ -79,7 +79,8 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
 
 
 def _of_histogram(histograms: Sequence[Histogram], some: Sequence[Operation]) -> list[Statistic]:
-    """Return the merged percentiles, kept between the smallest and the largest latency if the tool prints these."""
+    """Return the merged percentiles. If the tool prints the smallest and the largest latency, no percentile is outside
+    of these."""
     try:
         merged = histograms[0] if len(histograms) == 1 else merge(histograms)
     except ValueError as error:

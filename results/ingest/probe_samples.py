@@ -133,7 +133,8 @@ def stretches(samples: Sequence[Sample], every_s: float, seconds: float) -> list
 
 
 def gauge_stretches(times: Sequence[float], every_s: float, seconds: float) -> list[Stretch]:
-    """Return the stretches of gauges, given their reading times in ascending order."""
+    """Return the stretch of the window that each gauge reading represents. `times` are the reading times in ascending
+    order."""
     longest = longest_step(every_s)
     ends = [0.0, *times, seconds]
     # A reading represents half the time to its neighbours, and all of the time at the ends of the window.

@@ -201,8 +201,7 @@ class Evidence:
 
     @cached_property
     def world(self) -> World:
-        """Return the drivers and probes, real or simulated, that made the raw outputs. They also read these outputs
-        again."""
+        """Return the drivers and probes, real or simulated, that made the raw outputs and can read them again."""
         return world_for(self.simulated)
 
     @property

@@ -74,7 +74,7 @@ class GrowingTables:
     def store(self, record: RunRecord) -> Iterator[Store]:
         """Yield a store with the run's results so far, according to its journal. Raises RunnerError, OSError.
 
-        Safe to call from several threads at once: one waits for another.
+        Several threads may call this at once: each waits until the one before it is done.
         """
         import duckdb
 
