@@ -1,4 +1,5 @@
-"""Tests `bench trend` and `bench gate` on simulated runs: a step, its second measurement, and the control beside it."""
+"""Tests `bench trend` and `bench gate` on simulated runs: how a step is noticed, measured again, and compared with a
+control."""
 
 from __future__ import annotations
 

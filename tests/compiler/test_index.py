@@ -144,7 +144,8 @@ metric m = throughput[workload: a]
 
 
 def test_words_of_the_language_are_no_uses() -> None:
-    """A fact with the name of a measure is declared. It counts as used only if the measure is not sampled."""
+    """The spec declares a fact that has the name of a measure. The name counts as a use of the fact only if the measure
+    is not sampled."""
     text = """
 hardware a { hosts = local  nodes_cost = 1 USD }
 metric m = max(throughput over threads) * nodes

@@ -82,7 +82,8 @@ def test_an_element_of_a_report_is_read_by_its_kind_alone(kind: object) -> None:
 
 
 def test_a_plan_of_before_gets_the_operations_of_its_workloads(tmp_path: Path) -> None:
-    """The operations come from the specs of the workloads' tools. A measured load inserts."""
+    """Earlier versions wrote no operations into a plan. They are taken from the specs of the workloads' tools. A
+    measured load inserts."""
     plan = compile_text(LOADED, tmp_path)
     stored = json.loads(plan.model_dump_json())
     assert {tuple(each.pop("operations")) for each in stored["workloads"].values()} == {

@@ -1,5 +1,5 @@
-"""Tests the cost of checks and plans. It is counted, or compared with other work that alternates with them in one
-process, so no quiet machine is needed."""
+"""Tests what checks and plans cost. The cost is counted in calls, or compared with other work that takes turns with
+them in one process, so no quiet machine is needed."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def tools(server: Sshd) -> list[str]:
 
 
 def commands(server: Sshd) -> list[bytes]:
-    """Return the command lines of all jobs on the host. A job is recognized by its folder in its environment."""
+    """Return the command lines of all processes of jobs on the host. Such a process has its job's folder in its
+    environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:

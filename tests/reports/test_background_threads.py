@@ -17,8 +17,8 @@ READERS = "Beside: the throughput is that of the readers; what the background th
 
 
 def views(operation: str) -> list[TableView | TextView]:
-    """Return a text and the same table twice, with the throughputs of two workloads. One of them has a background
-    writer."""
+    """Return the views of a text and of two equal tables. The tables have the throughputs of two workloads, one of
+    which has a background writer, and the text has only the throughput of the other."""
     world = w.World({"disk": "Disk"}, {"plain": "Plain", "beside": "Beside"}, threads=(1,), repeats=1)
     read = p.Read(measure="throughput", view="throughput", keys={"operation": (operation,)})
     rate = w.throughput("workload").model_copy(update={"reads": (read,)})

@@ -29,8 +29,8 @@ def brief(
     seconds: float = 1200,
     rows: tuple[Any, ...] = (),
 ) -> ReportView:
-    """Return a brief about two hardware groups on one host. Their data are on these devices, and a meter has this
-    boundary."""
+    """Return a brief about two hardware groups on one host. `devices` are those of their data. `boundary` is that of
+    their power meter; without it, they have no meter."""
     world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, engine="mongodb", stand_in=stand_in)
     report = w.report("R", *[CLAIM] * claims, disclosure="separate", language=language)
     plan = world.plan(report)

@@ -1,5 +1,5 @@
-"""Tests what a brief says about an open loop: what was accepted and seen, the rates of a staircase, and a search on
-page 1."""
+"""Tests what a brief says about an open loop: the limits that the runs had to keep and how close they came to them, the
+rates of a staircase, and a search on page 1."""
 
 from __future__ import annotations
 

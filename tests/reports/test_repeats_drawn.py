@@ -48,7 +48,7 @@ def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
 def test_repeats_of_a_highest_value_are_drawn_only_where_they_are_of_its_point(
     factor: float, rings: tuple[float, ...]
 ) -> None:
-    """If the bar is a tenth lower, it is below both repeats. Then it is not at the point where the repeats have their
+    """A bar that is a tenth lower is below both repeats. So it can't be at the point where the repeats have their
     highest values."""
     of = "FROM measure.throughput WHERE operation = 'all'"
     sql = f"SELECT hardware, {factor} * avg(value) AS value {of} AND threads = 4 GROUP BY ALL"

@@ -243,8 +243,8 @@ def test_a_good_cell_whose_tool_s_clock_was_set_has_no_numbers(
 
 @pytest.mark.parametrize("step", [2.0, -2.0, 3600.0])
 def test_samples_stay_in_place_when_their_clock_is_set_just_before_the_job(tmp_path: Path, step: float) -> None:
-    """The probe began before the clock was set, and the load began after it. Each reports the time of boot by the clock
-    at its own beginning."""
+    """The probe began before the clock was set, and the load began after it. Each reports when the host booted, as its
+    clock showed at that moment."""
     cell = a_cell(probes=(Probe(name="cpu", every_s=0.5, hosts=("load-1", "nvme-1"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
     attempt = run.start(cell)

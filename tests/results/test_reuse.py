@@ -230,7 +230,7 @@ def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
 
 
 def recorded_as(run_dir: Path, **recorded: object) -> None:
-    """Write other versions of the measurement into the start of a run. A version of None is left out."""
+    """Change fields of a run's first record, such as the versions of its measurements. None removes a field."""
     path = run_dir / "journal.jsonl"
     first, *others = path.read_text().splitlines(keepends=True)
     left_out = {key for key, value in recorded.items() if value is None}

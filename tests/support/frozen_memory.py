@@ -8,8 +8,8 @@ from benchbrief.compiler.compile import memory_is_frozen
 
 
 def freeze_memory() -> None:
-    """Freeze the memory, and record that it is frozen. Otherwise, each fork would take a tenth of a second to find this
-    out."""
+    """Take the memory out of garbage collection, and remember that this is done. Otherwise, each forked process would
+    spend a tenth of a second to find it out."""
     gc.collect()
     gc.freeze()
     memory_is_frozen.cache_clear()

@@ -1,7 +1,7 @@
 """Tests that the SQL made from whole specs yields published figures.
 
-Only the results below were published. The measurements from which they are computed here are made up so that they fit
-the results. They represent nothing but the shape of the data.
+Only the results below were published. The measurements behind them are made up so that they give these results. They
+have the right shape, but nobody measured them.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ throughput for 20 % less money."""
 
 
 def instances(highest: float) -> Measured:
-    """Return measurements of loads. They follow the offered rate up to the published saturation, or up to the offered
-    rate `highest`."""
+    """Return measurements of loads at offered rates up to `highest`. The achieved rate follows the offered one up to
+    the published saturation."""
     measured = Measured(scope_of(SPECS / "instance_price_performance.bench"))
     measured.cells = [cell for cell in cells_of(measured.scope) if cell[4] is None or cell[4] <= highest]
     for cell in measured.cells:

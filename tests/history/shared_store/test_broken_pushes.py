@@ -35,7 +35,7 @@ CHANGES = ("create", "upload", "delete")
 
 
 class Cut(Exception):
-    """Raised in place of the death of the process. A store can't tell the difference."""
+    """Raised at the point where the process would die. To a store, both look the same."""
 
 
 class CutOff:

@@ -50,8 +50,9 @@ def plan_of(
 
 
 Asked = dict[str, float] | str
-"""The result of a cell: the values of its limits, or the cause of its failure. "generator" and "system" mean that its
-numbers are refused because of them. "failed" means any other reason."""
+"""What becomes of a cell: the values that its limits apply to, or the cause of its failure. With "generator" and
+"system", its numbers are refused because of the load generator or the system under test. "failed" is any other cause.
+"""
 
 
 def up_to(highest: float) -> Callable[[Cell], Asked]:
@@ -365,7 +366,8 @@ def test_runs_that_all_fail_leave_the_search_undecided(tmp_path: Path) -> None:
 def test_the_candidates_that_a_search_leaves_out_say_whether_it_found_an_answer(
     tmp_path: Path, by: str, reason: str
 ) -> None:
-    """If no rate keeps the promise, the search has found an answer. If the load generator is too late, it has not."""
+    """The search has found an answer even if no rate keeps the promise. It has found none if the load generator was too
+    late."""
     run = Run(plan_of(tmp_path), lambda _: by).go()
     left_out = {reason for each in run.plan.cells if (reason := run.searches.not_needed(each))}
     assert left_out == {reason}

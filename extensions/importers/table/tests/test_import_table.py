@@ -104,8 +104,8 @@ def test_the_multipliers_and_node_counts_of_the_cluster_shrink_come_out_as_publi
 
 
 def test_the_published_improvements_of_power_efficiency_lie_in_what_the_published_ranges_allow(tmp_path: Path) -> None:
-    """The source divided the numbers of each point, and did not publish all points. The range of its ratios therefore
-    differs from the range that follows from the published ends."""
+    """The source computed its ratios point by point, and did not publish all points. So their range differs from the
+    one that follows from the ends of the published ranges."""
     plan, store = published(tmp_path, "power_efficiency")
     with store:
         assert all(row.value is None for row in metric(plan, store, "efficiency"))
