@@ -1,4 +1,4 @@
-"""The English words for a run's sentences. `benchbrief/__init__.py` determines how they are read at their first use."""
+"""The English words for a run's sentences. `benchbrief/__init__.py` says how they are read when they are first used."""
 
 from __future__ import annotations
 

@@ -303,8 +303,8 @@ class Expect(Node):
 
 
 class KneeSearch(Node):
-    """A search that goes up a ramp to its knee. This is the first point after which the next one raises the latency by
-    at least `rise` while the throughput gains less than `gain`. Both are shares.
+    """A search that goes up a ramp to its knee. The knee is the first point whose next point raises the latency by at
+    least `rise` while the throughput gains less than `gain`. Both are shares.
 
     A point is judged after all its repeats, by their mean throughput and the highest of their latencies. `latency` is a
     statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell. `otherwise` is the point

@@ -692,8 +692,8 @@ Known = Mapping[Identity, p.Query]
 
 
 def known_queries(plan: p.Plan, said: p.Report | None = None) -> Known:
-    """Return the queries of a plan by identity, together with those of `said`, a report with the sentences of its
-    claims. In these, the number of a held-out claim was read again from its held-out repeats."""
+    """Return the queries of a plan by identity. Those of `said` are included: this is a report with the sentences of
+    its claims, where the number of each held-out claim was read again from its held-out repeats."""
     every = (plan.metrics, plan.expects, plan.claims, plan.reports, said)
     return {identity(query): query for query in objects_within(every, p.Query)}
 

@@ -195,8 +195,8 @@ def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterat
 
 
 def _set_by_levels(side: Contender, cell: Cell, levels: Levels) -> Iterator[tuple[str, str]]:
-    """Yield the owner and the name of each part that would differ if a side's cell were measured at the other side's
-    levels."""
+    """Yield each part of a cell's definition, by owner and name, that would change if the cell were measured at the
+    other side's levels."""
     there = Levels.of({**cell.levels.keys, **levels.keys})
     for each in side.plan.cells if there != cell.levels else ():
         if each.levels == there and Curve.of(each)._replace(levels=cell.levels) == Curve.of(cell):

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from altair import ConcatChart, LayerChart
 
 _WIDEST = 1200.0
-"""The largest width of a text in pixels, which no figure exceeds. Without this limit, the converter would take minutes
-for thousands of characters."""
+"""The largest width of a text in pixels. No figure is wider. Without this limit, the converter would take minutes for
+thousands of characters."""
 _TITLE = 30
 """The pixels for a chart's own title. On a page, the title is written beside the figure instead."""
 _CROSS = "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8"

@@ -278,8 +278,8 @@ LEAST_PLOT = 152
 
 
 def height_for(charts: Sequence[Chart], width: int = FULL[0], usual: int = FULL[1], least: Margins = NO_MARGINS) -> int:
-    """Return the height in pixels of a figure of this width. For a single chart, it is mostly `usual`. However long the
-    texts are, plot areas stay readable."""
+    """Return the height in pixels of a figure of this width. For a single chart, it is `usual`, unless horizontal bars
+    need more. It grows if long texts would leave too little room for the plot areas."""
     if not charts:
         return usual
     rows = rows_for(len(charts), width)

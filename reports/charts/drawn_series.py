@@ -82,7 +82,7 @@ class DrawnSeries:
     along: str = ""
     """The dimension of the points' keys."""
     write: Callable[[float], str] = field(default=automatic, compare=False)
-    """Writes a value of the axis as the brief writes all such numbers."""
+    """Writes a value in the form that all values of its axis have in the brief."""
     where: Mapping[str, DimKey] = field(default_factory=dict)
     """The keys that all points of the series share."""
     keys: tuple[DimKey, ...] = ()

@@ -52,8 +52,8 @@ _HEADINGS = ("heading", "subheading")
 
 
 def _directions(node: Any) -> dict[_Measure, str]:
-    """For each measure that claims round, return the mark of the rounding direction. A measure that claims round in
-    both directions is left out."""
+    """Return the mark of the direction in which claims round each of their measures. A measure is left out if some
+    claims round it up and others round it down."""
     found: dict[_Measure, set[str]] = {}
     for value in _claimed(node):
         found.setdefault(_measure(value.query, value.format), set()).add(_turned(_MARKS[value.rounded], value.query))

@@ -99,7 +99,7 @@ def _ink_within(series: NativeSeries) -> Any:
 
 
 def put_on_paper(labels: Any) -> None:
-    """Give numbers a white ground that is hardly wider than they are. The format of the numbers must be set before."""
+    """Give numbers a white ground that is hardly wider than they are. Set the format of the numbers first."""
     labels._element.find(qn("c:numFmt")).addnext(parse_xml(_PAPER.format(nsdecls("c", "a"), PAPER.lstrip("#"))))
     for side in ("lIns", "rIns", "tIns", "bIns"):
         labels._element.find(qn("c:txPr")).bodyPr.set(side, "12700")

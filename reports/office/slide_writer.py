@@ -63,8 +63,8 @@ _TITLE_SIZES, _TITLE_LINES = (28.0, 26.0, 24.0), 2
 _TOPIC_OVER, _TOPIC_PT = 18.0, 14.0
 """How far above a title its topic begins, and the type size of the topic."""
 _SHORTER = 0.85
-"""The title of the first slide may shrink to this share of its usual size if that saves a line. A title's last line
-counts as short if the title would need one line less in an area that is wider by the inverse of this share."""
+"""The title of the first slide may shrink to this share of its usual size if that saves a line. If shrinking another
+title to this share would save its last line, that line counts as short."""
 _MOST_HEADLINE = 72.0
 """The largest type size of a headline's numbers if there are several."""
 _WIDEST, _WIDEST_OF_HOUSES = 1.1, 1.4

@@ -512,9 +512,10 @@ _BLOCK, _NOTE = re.compile(r"(?:figure|table|formula|text)-\d+"), re.compile(r"n
 
 
 def notes_elsewhere(document: Any) -> dict[str, tuple[int, ...]]:
-    """For each element (a figure, table, formula or text), return the numbers of the footnotes that it cites from
-    another page. No reader would look for them there. The keys are the elements' ids. Of several elements on a page,
-    only the first is returned."""
+    """For each element (a figure, table, formula or text), return the numbers of the footnotes that it cites but that
+    are on another page, where no reader would look for them. The keys are the elements' ids. Of several elements on a
+    page, only the first is returned.
+    """
     cited: dict[str, set[tuple[int, int]]] = {}
     known = set[tuple[int, int]]()
     stands: dict[int, int] = {}

@@ -109,7 +109,7 @@ class ClaimVerdict:
 
     @property
     def is_said(self) -> bool:
-        """Return whether the brief states this claim as a claim."""
+        """Return whether the brief states this claim: the numbers support it, or the spec makes an exception for it."""
         return self.is_borne_out or self.is_excepted
 
     @property
@@ -176,7 +176,8 @@ class ClaimVerdict:
         return (other, own) if self.claim.bound == "high" else (own, other)
 
     def _shown(self, value: Value, found: float) -> Value:
-        """Return the value with the format and the rounding step that the claim's number would have as `found`."""
+        """Return the value with the format and rounding that suit the number `found`, by the rules for the claim's own
+        number."""
         if value.query.unit == "nodes":
             return value  # nodes are rounded up to whole ones when printed
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None

@@ -258,8 +258,8 @@ def _median(steps: list[_Step], run: str) -> SeenStep:
 
 
 def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
-    """Return whether the `hosts` that are on the controller's own machine are on this machine now. A run's folder can
-    be copied, so they may be on another one."""
+    """Return whether the `hosts` that were the controller's own machine during the run are this machine. A run's folder
+    can be copied, so they may be another one."""
     for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
