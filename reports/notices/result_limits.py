@@ -17,9 +17,11 @@ from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.place_labels import place_holes
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.view_model import Item, Notice
-from benchbrief.reports.text.number_format import duration, fixed, percent
+from benchbrief.reports.disclosure.run_origin import run_row
+from benchbrief.reports.text.number_format import duration, fixed, percent, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
+from benchbrief.results.analysis.superlinear import Superlinear, superlinear_points
 
 MUCH_OTHER_WORK = 0.25
 """The share of a host's processors above which other work on the host is a grave limit."""
@@ -64,6 +66,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
 def limits(results: Results) -> Iterator[ResultLimit]:
     yield from _errors(results)
     yield from _busy_clients(results)
+    yield from _doubtful_points(results)
     yield from _still_rising(results)
     yield from _other_work(results)
     yield from _crowded(results)
@@ -163,6 +166,53 @@ def _busy_clients(results: Results) -> Iterator[ResultLimit]:
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
     yield ResultLimit(counted(results.words, "l_busy", cells, **holes), full, is_grave=2 * cells > measured)
+
+
+def doubtful_points_of(results: Results) -> list[Superlinear]:
+    return [] if run_row(results)["simulated"] else superlinear_points(results.plan, results.store)
+
+
+def are_doubtful(queries: Iterable[p.Query], results: Results) -> bool:
+    """Return whether a query reads a point that the rest of its curve contradicts."""
+    unvaried = dict.fromkeys(results.plan.factors)
+    places = [{**unvaried, **each.point.keys} for each in results.once(doubtful_points_of)]
+    return any(read.covers(place) for query in queries for read in query.reads or () for place in places)
+
+
+def _doubtful_points(results: Results) -> Iterator[ResultLimit]:
+    """Yield a limit for points that the rest of their curves contradict. It is grave if a claim or a headline rests on
+    one of them."""
+    found, words = results.once(doubtful_points_of), results.words
+    if not found:
+        return
+    said = [
+        {
+            **place_holes(each.point, results),
+            "more": fixed(each.more, 0),
+            "fewer": fixed(each.point.threads or 0, 0),
+            "times": fixed(each.more_rate / each.rate, 1),
+            "at": counted(words, "at_threads", each.point.threads or 0),
+            "rate": quantity(each.rate, "ops/s"),
+            "more_rate": quantity(each.more_rate, "ops/s"),
+        }
+        for each in found
+    ]
+    listed = words["semicolon"].join(words["l_doubtful_point"].format(**holes) for holes in said)
+    queries = [claim.points for claim in results.plan.claims]
+    queries += [query for report in results.plan.reports for query in _headlined(report.elements)]
+    yield ResultLimit(
+        counted(words, "l_doubtful", len(found), **said[0]),
+        words["l_doubtful_full"].format(listed=listed),
+        is_grave=are_doubtful(queries, results),
+    )
+
+
+def _headlined(elements: Iterable[p.Element]) -> Iterator[p.Query]:
+    """Yield the queries of the computed numbers of headlines, without those of claims."""
+    for element in elements:
+        for number in element.numbers if isinstance(element, p.HeadlineElement) else ():
+            if isinstance(number, p.HeadlineNumber):
+                yield from (part.query for part in number.value.parts if isinstance(part, p.Value))
 
 
 def _still_rising(results: Results) -> Iterator[ResultLimit]:

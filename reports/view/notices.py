@@ -23,6 +23,8 @@ from benchbrief.reports.words.brief_words import as_sentence, counted, sentences
 _NOTICED_CELLS = 4
 _MOST_TAGS = 2
 """The most tags in a brief's band. Nobody would read more."""
+_MOST_TAGGED = 2
+"""The most workloads that a tag names."""
 MOST_LIMITS = 4
 """The most limits that a brief lists, unless more of them were written by a person or are grave."""
 _NAMED = 3
@@ -84,12 +86,12 @@ def told_in_brief(found: Sequence[Notice], *, cap: bool = True) -> tuple[Limit, 
     return limits if len(limits) <= kept + 1 or not cap else limits[:kept]
 
 
-_OTHER_SERVERS: tuple[tuple[str, str, str, Severity], ...] = (
-    ("stand_in", "notice_stand_in", "tag_stand_in", "error"),
-    ("other_server", "notice_other_server", "tag_other_server", "warning"),
+_OTHER_SERVERS: tuple[tuple[str, str, str, str, Severity], ...] = (
+    ("stand_in", "notice_stand_in", "tag_stand_in", "tag_stand_in_of", "error"),
+    ("other_server", "notice_other_server", "tag_other_server", "tag_other_server_of", "warning"),
 )
 """Programs that may replace a server's own product. Each has the fact that records it, and the notice's title, tag of
-the origin, and severity."""
+the origin, tag if it served only some workloads, and severity."""
 
 
 def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
@@ -98,7 +100,7 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
         tag = OriginTag("simulated", words["notice_simulated"])
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True, origin=tag)
     yield from imported_briefs.notices(results, computed=computed)
-    for name, title, tagged, severity in _OTHER_SERVERS:
+    for name, title, tagged, tagged_of, severity in _OTHER_SERVERS:
         for sentence, labels in served_by(name, results).items():
             said = _sentence(words.said(sentence))
             text = words["notice_served_body"].format(databases=words.locale.listed(labels), sentence=said)
@@ -106,8 +108,22 @@ def _origin(results: Results, *, computed: bool) -> Iterator[Notice]:
                 each.engine for each in results.plan.databases.values() if database_name(each, results.plan) in labels
             }
             own = [spec.label if (spec := ENGINE_SPECS.usable(name)) else name for name in sorted(engines)]
-            tag = OriginTag("stand_in", words[tagged].format(engine=words.locale.listed(own or labels)))
+            own_name = words.locale.listed(own or labels)
+            what = _served_alone(labels, results)
+            said_of = words[tagged_of].format(what=what, engine=own_name)
+            tag = OriginTag("stand_in", said_of if what else words[tagged].format(engine=own_name))
             yield Notice(words[title], text, severity, first=True, origin=tag)
+
+
+def _served_alone(databases: Sequence[str], results: Results) -> str:
+    """Return the names of the workloads that run on these databases, or of the databases if there are many workloads.
+    Return "" if all workloads of the brief run on them."""
+    plan = results.plan
+    found = {cell.workload: database_name(plan.databases[cell.database], plan) in databases for cell in plan.cells}
+    labels = dict.fromkeys(plan.workloads[key].label for key, served in found.items() if served)
+    if all(found.values()):
+        return ""
+    return results.words.locale.listed(labels if len(labels) <= _MOST_TAGGED else databases)
 
 
 def _stated(title: str, limits: Sequence[str], results: Results) -> Iterator[Notice]:

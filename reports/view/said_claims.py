@@ -20,7 +20,12 @@ from benchbrief.reports.data.measure_labels import readable_label
 from benchbrief.reports.data.numbers_file import PrintedBy
 from benchbrief.reports.data.report_data import Results
 from benchbrief.reports.data.tied import meaning_of_tied
-from benchbrief.reports.notices.result_limits import busy_generators_of, measures_all_once
+from benchbrief.reports.notices.result_limits import (
+    are_doubtful,
+    busy_generators_of,
+    doubtful_points_of,
+    measures_all_once,
+)
 from benchbrief.reports.text.number_format import percent, spelled_unit
 from benchbrief.reports.words.brief_words import Words
 from benchbrief.results.analysis.cautions import limited_points
@@ -63,7 +68,7 @@ def say_claims(report: p.Report, results: Results, verdicts: Sequence[ClaimVerdi
     If the repeats do not decide a claim, a text in its place says so, and why.
     """
     verdicts = claims_of(report, results) if verdicts is None else verdicts
-    if not verdicts:
+    if not verdicts and not results.once(doubtful_points_of):
         return report
     headlined = {number_of(claim) for claim in _headlined(report, results)}
     told: list[State] = ["once"] if results.once(measures_all_once) else []
@@ -109,6 +114,7 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
         held_out,
         published=published,
         busy=limited_points(results.plan, results.once(busy_generators_of)),
+        doubtful=[each.point for each in results.once(doubtful_points_of)],
     )
 
 
@@ -284,7 +290,7 @@ class _Writer:
         """Return the text that replaces the sentence of an open claim. It also covers the open claims in `beside`. In a
         title, the text is `short`, because the title already names the things that were compared."""
         what = self._named((verdict, *beside))
-        if verdict.state == "undecided":
+        if verdict.state in ("undecided", "contradicted"):
             why = f"{what}{self.words['colon']}{self._why_undecided((verdict, *beside))}"
             return self.words["said_undecided"] + ("" if short else self._bracketed([why]))
         if verdict.state == "missing":
@@ -439,7 +445,8 @@ class _Writer:
         """Return a number of the first page. `ends` are the highest and lowest values that the page names. If both ends
         of a range are among them, the range is not repeated."""
         if isinstance(number, p.HeadlineNumber):
-            return number
+            queries = [part.query for part in number.value.parts if isinstance(part, p.Value)]
+            return number.model_copy(update={"shows_none": True}) if are_doubtful(queries, self.results) else number
         verdict = self.verdicts[number.claim]
         if verdict.is_said:
             both = {(verdict.claim.points.sql, "high"), (verdict.claim.points.sql, "low")} <= ends
@@ -534,13 +541,15 @@ def why_missing(claim: p.Claim, results: Results) -> str:
 
 
 def _is_open(verdict: ClaimVerdict) -> bool:
-    """Return whether a claim is open. This means that the repeats do not decide it, and that its sentence is not
+    """Return whether a claim is open. This means that the measurements do not decide it, and that its sentence is not
     shown."""
-    return verdict.state == "undecided" and not verdict.is_said
+    return verdict.state in ("undecided", "contradicted") and not verdict.is_said
 
 
 def _why_open(verdict: ClaimVerdict) -> str:
     """Return the catalogue's key for the reason that leaves a claim open."""
+    if verdict.state == "contradicted":
+        return "undecided_contradicted"
     same, value = verdict.claim.no_difference, verdict.value
     if verdict.low is not None and verdict.high is not None and (same is None or verdict.low <= same <= verdict.high):
         return "undecided_interval"

@@ -35,13 +35,24 @@ from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
 
 State = Literal[
-    "decided", "undecided", "opposed", "once", "absolute", "declared", "published", "limited", "missing", "unheld"
+    "decided",
+    "undecided",
+    "contradicted",
+    "opposed",
+    "once",
+    "absolute",
+    "declared",
+    "published",
+    "limited",
+    "missing",
+    "unheld",
 ]
 """The possible verdicts on a claim:
 
 - `decided`: the repeats decide that there is a difference.
 - `opposed`: the repeats decide that there is a difference, but that it goes against the claim.
 - `undecided`: the repeats do not decide whether there is a difference.
+- `contradicted`: more threads did more than their share, which casts doubt on a point of the claim.
 - `once`: the claim's point was measured only once.
 - `absolute`: the value is not compared with anything.
 - `declared`: the value is computed from facts that the spec declares.
@@ -51,7 +62,7 @@ State = Literal[
 - `unheld`: the claim asks for held-out repeats and has no good ones, or it is computed from highest values and does
   not ask for held-out repeats.
 """
-_NOT_SAID = ("undecided", "opposed", "limited", "missing", "unheld")
+_NOT_SAID = ("undecided", "contradicted", "opposed", "limited", "missing", "unheld")
 _FORMAT = re.compile(r"(?P<before>[+\- ]?0?\d{0,2}[,_]?)(?:\.(?P<digits>\d{1,2}))?(?P<kind>[eEfFgGn%]?)")
 _FEWEST_DIGITS = 2
 """The least number of digits to keep, however wide the interval is."""
@@ -115,7 +126,8 @@ class ClaimVerdict:
     @property
     def is_excepted(self) -> bool:
         """Return whether this claim is stated although the repeats do not decide it, or contradict it."""
-        is_open = self.state in ("undecided", "opposed") or (self.state == "unheld" and self.held is None)
+        is_open = self.state in ("undecided", "contradicted", "opposed")
+        is_open = is_open or (self.state == "unheld" and self.held is None)
         return is_open and "decided" in self.claim.allowed
 
     @property
@@ -183,7 +195,8 @@ class ClaimVerdict:
         known = (self.high - self.low) / 2 if self.low is not None and self.high is not None else None
         format_, step = _rounding(value.format, found, known)
         for more in range(1, _MOST_MORE + 1):
-            if not self._looks_equal(found, step) and not moves_much(found, step, self._direction, self._most_gained):
+            gained = self._most_gained if found == self.value else MOST_GAINED
+            if not self._looks_equal(found, step) and not moves_much(found, step, self._direction, gained):
                 break
             format_, step = _rounding(value.format, found, known, more)
         direction = self._direction if step else "nearest"
@@ -276,11 +289,13 @@ def claim_verdicts(
     *,
     published: bool = False,
     busy: Collection[Point] = (),
+    doubtful: Collection[Point] = (),
 ) -> list[ClaimVerdict]:
     """Return the verdict on each of `claims`, which are judged together. By default, they are all claims of the plan.
 
     `held_out` has the held-out repeats of the claims that ask for them, by name. `published` means that another source
-    states the values. `busy` are the points whose load generator may have been the limit.
+    states the values. `busy` are the points whose load generator may have been the limit. `doubtful` are the points
+    that the rest of their curves contradict.
 
     Raises RunnerError.
     """
@@ -288,7 +303,8 @@ def claim_verdicts(
     compared = len({number_of(each) for each in chosen if _may_be_decided(each)})
     judged = partial(_verdict, plan=plan, read=read, compared=max(1, compared), published=published)
     found = [_as_directed(judged(claim, held=held_out.get(claim.name))) for claim in chosen]
-    return [_with_limits(each, plan, each.held.busy if each.held else busy) for each in found]
+    found = [_with_limits(each, plan, each.held.busy if each.held else busy) for each in found]
+    return [_with_doubts(each, plan, doubtful) for each in found]
 
 
 def _may_be_decided(claim: Claim) -> bool:
@@ -325,6 +341,23 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> 
         sides |= {is_base(read, claim) for read in claim.points.reads or () if reads_at(read, verdict.at, keys)}
     state: State = "limited" if True in sides else verdict.state
     return replace(verdict, state=state, at_least=False in sides)
+
+
+def _with_doubts(verdict: ClaimVerdict, plan: Plan, doubtful: Collection[Point]) -> ClaimVerdict:
+    """Return the verdict, left open if one of these points is among those that the claim's own value comes from. For a
+    range, these are all of its points. If only the better end of a worst value's range may come from such a point, that
+    end is left out. Held-out repeats and published values are not doubted."""
+    claim, state = verdict.claim, verdict.state
+    if state in (*_NOT_SAID, "published") or verdict.held is not None:
+        return verdict
+    places = [{**dict.fromkeys(plan.factors), **point.keys} for point in doubtful]
+
+    def is_read(at: Mapping[Dimension, DimKey | None]) -> bool:
+        return any(reads_at(read, at, place) for read in claim.points.reads or () for place in places)
+
+    if is_read({} if claim.says_range else verdict.at):
+        return replace(verdict, state="contradicted")
+    return replace(verdict, opposite=None) if claim.bound and not claim.takes_best and is_read({}) else verdict
 
 
 def is_base(read: ReadMeasure, claim: Claim) -> bool:

@@ -19,6 +19,7 @@ from benchbrief.reports.render.page_html import to_html
 from benchbrief.reports.text.merged_remarks import merge_remarks
 from benchbrief.reports.text.number_format import written_as
 from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.said_claims import say_claims, verdicts_on
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.result_messages import say
 from benchbrief.results.store import store_schema as s
@@ -352,6 +353,50 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
     )
     assert [limit.full for limit in limits] == [expected] * rising
+
+
+@pytest.mark.parametrize(
+    ("rates", "times"),
+    [
+        ({1: (2200.0,), 2: (8400.0,), 4: (12300.0,)}, "3.8"),  # the point with one thread is too slow
+        ({1: (4000.0,), 2: (8400.0,), 4: (19000.0,)}, ""),  # within 25 % of what the threads allow
+        ({1: (2200.0, 6100.0, 4000.0), 2: (9900.0, 11000.0, 12100.0)}, ""),  # repeats that vary too much to tell
+        ({1: (3900.0, 4000.0, 4100.0), 2: (9200.0, 9300.0, 9400.0)}, "2.3"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_point_with_too_little_throughput_for_its_ramp_is_a_limit_and_settles_no_claim(
+    rates: dict[int, tuple[float, ...]], times: str, language: str
+) -> None:
+    made = w.World({"disk": "Disk"}, {"a": "Sessions"}, tuple(rates), repeats=len(rates[1]))
+    cells = {made.cell_id("disk", "a", n, r): rate for n, each in rates.items() for r, rate in enumerate(each, 1)}
+    rows = [
+        row._replace(ops_per_s=cells[row.cell_id]) if isinstance(row, s.ThroughputRow) and row.cell_id in cells else row
+        for row in clean(made)
+    ]
+    first, last = (w.throughput(threads=float(n)) for n in (1, max(rates)))
+    headline = p.HeadlineElement(
+        numbers=tuple(
+            p.HeadlineNumber(value=w.text(p.Value(query=query, format=",.0f")), text=w.text("ops/s"))
+            for query in (first, last)
+        )
+    )
+    plan = made.plan(w.report("R", headline))
+    claims = [
+        p.Claim(
+            name="said", sentence=w.text(p.Value(query=query, format=",.0f")), what="Rate", points=query, origin=w.HERE
+        )
+        for query in (first, last)
+    ]
+    plan = plan.model_copy(update={"claims": tuple(claims)})
+    results = Results(plan, w.make_store(rows), CATALOGUES[language])
+    found = [one.is_grave for one in result_limits.limits(results) if times and times in one.short]
+    assert found == ([True] if times else [])
+    slow, fast = (verdict.state for verdict in verdicts_on(plan.claims, results))
+    assert (slow, fast) == ("contradicted" if times else "once", "once")
+    (large,) = say_claims(plan.reports[0], results, []).elements
+    assert isinstance(large, p.HeadlineElement)
+    assert [one.shows_none for one in large.numbers if isinstance(one, p.HeadlineNumber)] == [bool(times), False]
 
 
 def test_a_measurement_that_was_tried_again_is_a_limit() -> None:
