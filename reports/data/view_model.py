@@ -365,6 +365,10 @@ class FactsView:
     title_html: Markup = EMPTY
     """The title with the numbers of its claims, if it makes any. `title` is plain."""
     notes: tuple[Footnote, ...] = ()
+    rows: tuple[FactRow, ...] = ()
+    """The facts of a brief for customers that are not in the table. A fact that differs has a cell for each of the
+    `sides`."""
+    sides: tuple[str, ...] = ()
     kind: Literal["facts"] = "facts"
 
     @property

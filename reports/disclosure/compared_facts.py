@@ -37,12 +37,14 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     if common and len(sides) > 1:
         common = words["same_for_both" if len(sides) == 2 else "same_for_all"].format(facts=common)
     prose = [words["fact_sentence"].format(fact=row.name, value=row.cells[0]) for row in alike if row not in listed]
-    labels = [each.label for each in machines]
+    labels, lines = [each.label for each in machines], alike
     if (told := _told(apart, labels, words)) is not None:
+        lines = [*alike, *apart]
         apart, prose = [], [*told, *prose]
     common = sentences([common, *prose], words) if prose else common
     groups, table = fact_groups(hardware, results), _table(apart, labels, words)
-    return FactsView(number, title, groups, *table, common[:1].upper() + common[1:])
+    common = common[:1].upper() + common[1:]
+    return FactsView(number, title, groups, *table, common, rows=tuple(lines), sides=tuple(labels))
 
 
 def _row(name: str, sides: _Sides, words: Words) -> FactRow:

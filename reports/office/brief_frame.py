@@ -101,11 +101,12 @@ def endings_of(view: ReportView, words: Words, *, coded: bool = False) -> tuple[
     items = []
     if other := view.companion:
         items.append(Item(words["full_disclosure"], words["companion_has"]))
-        items.append(Item("", f"`{other.file}`{words['companion_digest'].format(digest=other.digest)}"))
+        leads = words["companion_leads" if other.address else "companion_holds"] if coded else ""
+        named = f"`{other.file}`{words['companion_digest'].format(digest=other.digest)}"
+        blank = " " if colon.endswith(" ") else ""
+        items.append(Item("", f"{named}{blank if leads else ''}{leads}"))
         if other.address:
             items.append(Item("", Markup('<a href="{0}">{0}</a>').format(other.address)))
-        if coded:
-            items.append(Item("", words["companion_leads" if other.address else "companion_holds"]))
     if view.repeat:
         items.append(Item(words["m_repeat"], view.repeat))
     if view.limits or items:

@@ -43,13 +43,14 @@ from benchbrief.reports.data.view_model import (
     TextView,
 )
 from benchbrief.reports.office.brief_frame import Chapter, Front, code_of, endings_of, front_of, properties_of, said_of
+from benchbrief.reports.office.line_breaks import broken, closed
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import opened, settled
 from benchbrief.reports.office.prose_tables import with_tables
 from benchbrief.reports.office.rich_text import Paragraph as Said
-from benchbrief.reports.office.rich_text import Run, closed, joined, note_runs, paragraphs, runs_of
-from benchbrief.reports.office.table_grid import Grid, grid_of, grid_of_facts, grid_of_levels
-from benchbrief.reports.office.text_fit import column_widths
+from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
+from benchbrief.reports.office.table_grid import Grid, aligned, grid_of, grid_of_facts, grid_of_levels, told_facts
+from benchbrief.reports.office.text_fit import column_widths, lines_of
 from benchbrief.reports.office.word_pages import Drawn, shares_of
 from benchbrief.reports.office.word_parts import (
     Footnotes,
@@ -76,11 +77,17 @@ _PIXEL = 0.75
 """The size in points of one pixel of a drawing."""
 _HEADLINE_PT, _BOLD = 34.0, 1.12
 """The type size of the headline's numbers, and the factor by which bold type is wider than estimated."""
+_TITLE_SIZES = (24, 22, 20)
+"""The type sizes of the title, the largest first."""
 _CARD_PT = 22.0
 """The type size of numbers in boxes that are side by side. If a number does not fit, each number gets a line of its
 own."""
 _TEXT_PT, _SHORT_LIST = 10.0, 5
 """The type size of running text, and the most items of a list that is kept on one page."""
+_FEW_FACTS = 4
+"""The most facts that are below one another in one column."""
+_ENDING_PT, _TERM_GAP = 9.0, 10.0
+"""The type size of method, limits and configuration, and the space between a fact's name and its value."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
 """The type size of a table, the space beside a cell's text, and the most rows of a table that is kept on one page."""
 _LANGUAGES = {"en": "en-US", "ja": "en-US"}
@@ -114,7 +121,7 @@ class _Style:
 
 
 _STYLES = {
-    "Title": _Style(24, True, _ON_BAND, 2, 2),
+    "Title": _Style(_TITLE_SIZES[0], True, _ON_BAND, 2, 2),
     "Subtitle": _Style(12, False, _ON_BAND, 8, 4),
     "Heading 1": _Style(16, True, _BAND, 9, 3, next_to=True),
     "Heading 2": _Style(13.5, True, _BAND, 10, 3, next_to=True),
@@ -135,7 +142,7 @@ _STYLES = {
     "Brief Box Number": _Style(_CARD_PT, True, _BAND, 2, 0),
     "Brief Box Line": _Style(10.5, False, INK, 1, 1),
     "Brief Table": _Style(9, None, "", 1.5, 1),
-    "Brief Ending": _Style(9, False, INK, 0, 2),
+    "Brief Ending": _Style(_ENDING_PT, False, INK, 0, 2),
     "Brief Legal": _Style(8, False, SOFT, 8, 2),
     "Brief Code": _Style(0, None, "", of="character", based="Default Paragraph Font"),
     "Brief Link": _Style(0, None, "#0b5cad", of="character", based="Default Paragraph Font"),
@@ -227,7 +234,7 @@ class _Writer:
             parts = (front.kicker, front.byline) if not self.brief.template else (front.kicker,)
             kicker = self.paragraph("Brief Kicker", [Run("\t".join(map(str, filter(None, parts))))])
             kicker.paragraph_format.tab_stops.add_tab_stop(self.width, WD_TAB_ALIGNMENT.RIGHT)
-            self.paragraph("Title", closed(runs_of(front.title)))
+            self.write_title(closed(runs_of(front.title)))
             if front.subtitle:
                 self.paragraph("Subtitle", closed(runs_of(front.subtitle)))
             if front.origin:
@@ -239,6 +246,18 @@ class _Writer:
         self.write_notes(self.view.title_notes)
         if not self.brief.template:
             self.gap()
+
+    def write_title(self, runs: tuple[Run, ...]) -> None:
+        """Write the title, in smaller type if that saves a line. The lines of a Japanese title end between phrases."""
+        if self.brief.template:
+            self.paragraph("Title", runs)
+            return
+        text = "".join(run.text for run in runs)
+        lines = {size: lines_of(text, self.width.pt, size, bold=True) for size in _TITLE_SIZES}
+        points = max(size for size in _TITLE_SIZES if lines[size] == min(lines.values()))
+        title = self.paragraph("Title", broken(runs, self.width.pt, points))
+        if points < _TITLE_SIZES[0]:
+            _set_size(title, points)
 
     def set_ground(self, tag: Any, wide: float) -> None:
         """Give the text of a line a background, with a little room at its ends. The text is about `wide` points wide
@@ -270,6 +289,8 @@ class _Writer:
         in_column = self.cell is not None
         whole = not in_column and len(chapter.said) <= _KEPT_ROWS
         said = self.write_paragraphs(chapter.said_alone if coded else chapter.said, "Brief Ending", leads=whole)
+        for each in said if not self.brief.template else ():
+            _set_size(each, _ENDING_PT)  # also of lists, whose style is that of running text
         if said and not coded:
             said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
 
@@ -367,10 +388,11 @@ class _Writer:
                 run.font.size = Pt(points) if points < _HEADLINE_PT else None
                 if number.shows_none and not self.brief.template:
                     run.font.color.rgb = RGBColor.from_string(SOFT.lstrip("#").upper())
-            self.paragraph("Brief Headline Text", runs_of(number.text), cell)
+            text = closed(runs_of(number.text))
+            self.paragraph("Brief Headline Text", broken(text, room, _STYLES["Brief Headline Text"].points), cell)
             if not self.brief.template:
                 _shade(cell, _SHADED)
-                _border(cell, self.accent)
+                _border(cell, SOFT if number.shows_none else self.accent)
         if not self.brief.template:
             _pad(table, _BOX_PAD)
             self.gap()
@@ -441,7 +463,8 @@ class _Writer:
 
     def write_message(self, block: FigureView) -> None:
         if block.claim:
-            self.paragraph("Brief Claim", closed(runs_of(block.claim)))
+            claim = closed(runs_of(block.claim))
+            self.paragraph("Brief Claim", broken(claim, self.width.pt, _STYLES["Brief Claim"].points))
         caption = self.caption("figure", block.number, block.title_html or block.title, block.marks)
         if block.claim:
             caption.paragraph_format.space_before = Pt(2)
@@ -515,7 +538,15 @@ class _Writer:
 
     def write_facts(self, block: FactsView) -> None:
         grid = None if block.common and not block.beside else grid_of_facts(block, self.words)
-        if grid is None:
+        if told := told_facts(block, self.words):
+            title = block.title_html or Markup.escape(block.title)
+            if plain_text(title) != self.last_heading:
+                self.heading(title, 2)
+            self.write_told(told)
+            if grid:
+                self.caption("table", block.number, "")
+                self.write_grid(grid, noted=bool(block.notes))
+        elif grid is None:
             title = Markup("<b>{}</b>").format(block.title_html or block.title)
             said = self.paragraph("Normal", runs_of(joined((title, block.common or self.words["no_facts"]))))
             said.paragraph_format.keep_together = True
@@ -527,6 +558,25 @@ class _Writer:
             self.caption("table", block.number, block.common or title)
             self.write_grid(grid, noted=bool(block.notes))
         self.write_notes(block.notes)
+
+    def write_told(self, told: Sequence[tuple[str, Markup]]) -> None:
+        """Write facts, each on a line with its name before it. Many facts are in two columns."""
+        if len(told) > _FEW_FACTS and self.cell is None and not self.brief.template:
+            middle, halves = (len(told) + 1) // 2, self.halves()
+            for cell, part in zip(halves, (told[:middle], told[middle:]), strict=True):
+                with self.inside(cell):
+                    self.write_told(part)
+            self.gap()
+            return
+        colon = self.words["colon"].rstrip()
+        wide = max(text_width(f"{name}{colon}", _ENDING_PT) for name, _ in told) * _BOLD + _TERM_GAP
+        for name, value in told:
+            line = self.paragraph("Brief Ending", (Run(f"{name}{colon}", bold=True), Run("\t"), *runs_of(value)))
+            layout = line.paragraph_format
+            layout.left_indent, layout.first_line_indent = Pt(wide), Pt(-wide)
+            layout.tab_stops.add_tab_stop(Pt(wide))
+            layout.keep_together = layout.keep_with_next = True
+        line.paragraph_format.keep_with_next = None
 
     def write_disclosure(self, block: DisclosureView) -> None:
         self.heading(self.words["disclosure"], 2)
@@ -595,7 +645,7 @@ class _Writer:
 
     def write_grid(self, grid: Grid, *, noted: bool = False) -> None:
         """Write a table. A short table stays on one page, together with the notes below it (`noted`)."""
-        table = self.grid(grid.rows, grid.columns)
+        table, grid = self.grid(grid.rows, grid.columns), aligned(grid)
         widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
         for column, width in zip(table.columns, widths, strict=True):
             column.width = Pt(width)
@@ -770,6 +820,15 @@ def _thin(paragraph: Any, after: float) -> Any:
     """Make an empty paragraph so thin that nobody sees it, and return it. `after` is the space below it, in points."""
     paragraph.paragraph_format.line_spacing, paragraph.paragraph_format.space_after = Pt(1), Pt(after)
     return paragraph
+
+
+def _set_size(paragraph: Any, points: float) -> None:
+    """Set the type size of a paragraph, with the sign of its list."""
+    for run in paragraph.runs:
+        run.font.size = Pt(points)
+    look = element("w:rPr")
+    look.append(element("w:sz", val=int(points * 2)))
+    paragraph._p.get_or_add_pPr().append(look)
 
 
 def _set_font(style: Any, family: str) -> None:

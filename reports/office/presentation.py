@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
@@ -28,7 +28,16 @@ from benchbrief.reports.office.rich_text import Paragraph, paragraphs
 from benchbrief.reports.office.slide_blocks import caption_of, texts_below, with_unit
 from benchbrief.reports.office.slide_cover import CoverWriter
 from benchbrief.reports.office.slide_examples import ExampleWriter
-from benchbrief.reports.office.slide_folds import Folded, folded, has_room, height_of_table
+from benchbrief.reports.office.slide_folds import (
+    Folded,
+    divided,
+    folded,
+    half_of,
+    has_column,
+    has_room,
+    height_of_column,
+    height_of_table,
+)
 from benchbrief.reports.office.slide_look import AIR, GROUND, READ_PT, RULE, TAG_INK, TEXT_PT, TEXT_SHARE
 from benchbrief.reports.office.slide_masters import (
     LEAST_PT,
@@ -49,6 +58,8 @@ from benchbrief.reports.view.arrange_elements import Slide, headline_of, single_
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
 _LIMITS_PT = 22.0
+_BESIDE_PT = (18.0, 17.0, READ_PT)
+"""The type sizes of texts beside a chart or below a table, the largest first."""
 _CODE, _PAD = 84.0, 14.0
 """The size of the QR code that links to the disclosure, and the space around it and around the texts in its box."""
 
@@ -83,7 +94,9 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.flow(self.words["limits"], front.warnings)
         topics: list[Topic] = []
         slides = self.with_examples(single_slides_of(with_tables(blocks)))
-        fold = folded(slides, self.masters.content) if self.masters.is_ours else Folded(tuple(slides))
+        fold = (
+            folded(slides, self.masters.content, self.words["colon"]) if self.masters.is_ours else Folded(tuple(slides))
+        )
         if self.masters.is_ours:
             self.set_titles(self.title_of(slide) for slide in fold.slides)
         for slide in fold.slides:
@@ -120,9 +133,9 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
                 if len(examples) == len(others):
                     self.write_with_examples(with_unit(head, table), table, examples, after)
                     return
-        below = isinstance(slide.blocks[-1], TableView | FigureView) and (after or len(slide.blocks) > 1)
-        if below and self.masters.is_ours and has_room(slide, area, TEXT_PT):
-            self.write_above(slide, texts)
+        follows = isinstance(slide.blocks[-1], TableView | FigureView) and (after or len(slide.blocks) > 1)
+        if follows and self.masters.is_ours and (has_room(slide, area, TEXT_PT) or has_column(slide, area)):
+            self.write_together(slide, texts)
             self.set_aside(noted)
             return
         for block in slide.blocks:
@@ -131,16 +144,33 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             texts, after = [], []
         self.set_aside(noted)
 
-    def write_above(self, slide: Slide, texts: Sequence[Paragraph]) -> None:
-        """Write a figure or a table above the tables and the texts that follow it on its slide."""
-        (block, *others), said, whole = slide.blocks, said_in(slide.after), self.masters.content
-        tables = [each for each in others if isinstance(each, TableView)]
-        points = READ_PT if has_room(slide, whole) else TEXT_PT
-        height = height_of_all(said, whole.width, points)
-        height += sum(height_of_table(table, whole) for table in tables)
+    def write_together(self, slide: Slide, texts: Sequence[Paragraph]) -> None:
+        """Write a figure or a table with all that follows it on its slide: another figure at its right, and tables and
+        texts below it or, if the figure would become too low, at its right."""
+        block, said, whole = slide.blocks[0], said_in(slide.after), self.masters.content
         head = with_unit(slide.head or escape(self.view.title), block)
-        self.write_block(head, block, texts, [], (*tables, *slide.after), height + 2 * AIR, TEXT_PT)
-        area = replace(whole, top=whole.bottom - height, height=height)
+        tables = [each for each in slide.blocks[1:] if isinstance(each, TableView)]
+        figures = [each for each in slide.blocks if isinstance(each, FigureView)]
+        beside = not has_room(slide, whole, TEXT_PT)
+        column = divided(whole)[1] if beside else whole
+        points = READ_PT if not beside and has_room(slide, whole) else TEXT_PT
+        spare = 0.0 if beside else height_of_column(slide, whole, points) + 2 * AIR
+        if len(figures) > 1:
+            self.write_pair(head, figures, texts, slide.after, spare)
+            drawn = whole
+        else:
+            notes: tuple[Block, ...] = (*tables, *slide.after)
+            wide = divided(whole)[0].width if beside else whole.width
+            drawn = self.write_block(head, block, texts, [], notes, spare, TEXT_PT, wide)
+        if beside:
+            area = replace(column, top=drawn.top, height=whole.bottom - drawn.top)
+            fitting = (size for size in _BESIDE_PT if height_of_column(slide, column, size) <= area.height)
+            points = next(fitting, points)
+        elif figures:
+            area = replace(whole, top=whole.bottom - spare + 2 * AIR, height=spare - 2 * AIR)
+        else:
+            area = replace(whole, top=drawn.bottom + 2 * AIR, height=whole.bottom - drawn.bottom - 2 * AIR)
+            points = next((size for size in _BESIDE_PT if height_of_all(said, area.width, size) <= area.height), points)
         for table in tables:
             caption, note = caption_of(table), texts_below(table)
             self.put(caption, area, TEXT_PT)
@@ -152,6 +182,34 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             self.sources += [source.expression for source in table.sources]
             area = area.below(height_of_table(table, area))
         self.put(said, area, points)
+
+    def write_pair(
+        self,
+        head: Markup,
+        figures: Sequence[FigureView],
+        texts: Sequence[Paragraph],
+        others: tuple[Block, ...],
+        spare: float,
+    ) -> None:
+        """Write two figures side by side, each with its notes below it. `spare` points stay free at the foot for the
+        `others`, whose footnotes are above them."""
+        self.open(head, kind="chart")
+        area = replace(self.content, height=self.content.height - spare)
+        self.put(texts, area, TEXT_PT)
+        area = area.below(height_of_all(texts, area.width, TEXT_PT) + AIR * bool(texts))
+        left = half_of(area)
+        halves = (left, replace(left, left=area.left + area.width - left.width))
+        known = marks_in((head, texts, others))
+        below = [[*texts_below(each), *self.notes.told(marks_in(each))] for each in figures]
+        told = self.notes.told(tuple(mark for mark in known if mark not in marks_in(figures)))
+        foot = height_of_all(told, area.width, LEAST_PT)
+        small = max(height_of_all(each, left.width, LEAST_PT) for each in below)
+        for figure, notes, half in zip(figures, below, halves, strict=True):
+            room = replace(half, height=half.height - small - foot - AIR)
+            self.sources += [source.expression for source in figure.sources]
+            self.put(notes, half.below(room.height + AIR), LEAST_PT)
+            self.draw_figure(figure, room)
+        self.put(told, area.below(area.height - foot), LEAST_PT)
 
     def set_aside(self, noted: Iterable[Block]) -> None:
         """Add texts and tables to the notes of the slide, with their footnotes."""
@@ -175,9 +233,9 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
         head = method.head if method else self.words["method"]
         own = Topic(head, (*(method.said if method else ()), *terms))
-        if terms and topics and topics[-1].facts and not self.share_a_slide([own, *topics]):
+        if terms and not self.share_a_slide([own, *topics]):
             own = replace(own, said=own.said[: -len(terms)])
-            topics = [*topics[:-1], replace(topics[-1], said=(*terms, *topics[-1].said))]
+            topics = [Topic(self.words["terms"], tuple(terms)), *topics]
         self.write_topics([*((own,) if own.said else ()), *topics])
         self.used = math.inf
         if limits:

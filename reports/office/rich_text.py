@@ -19,7 +19,6 @@ from benchbrief.reports.text.number_format import locale
 _BLOCKS = {"p", "li", "pre", "blockquote", "div", "tr", "h1", "h2", "h3", "h4", "h5", "h6"}
 _BOLD, _ITALIC, _CODE = {"b", "strong", "th"}, {"i", "em"}, {"code", "pre"}
 _NOTE = re.compile(r"#note-(\d+)")
-_BEFORE_LAST = re.compile(r"(?<=\w) (?=\S{1,9}$)")
 _WEB = ("http://", "https://", "mailto:")
 
 
@@ -73,16 +72,6 @@ def runs_of(html: str | Markup | None, marks: Iterable[int] = ()) -> tuple[Run, 
     marked = Markup("{}{}").format(html or "", note_marks(marks))
     lines = [paragraph.runs for paragraph in paragraphs(marked)]
     return tuple(run for i, line in enumerate(lines) for run in ((Run(" "), *line) if i else line))
-
-
-def closed(runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """Return the runs of a title or a caption with the last two words kept on one line if the last word is short."""
-    at = max((place for place, run in enumerate(runs) if not run.raised), default=None)
-    if at is None or runs[at].code:
-        return runs
-    kept = _BEFORE_LAST.sub("\N{NO-BREAK SPACE}", runs[at].text)
-    marks = (replace(run, text=run.text.replace(" ", "\N{NO-BREAK SPACE}")) for run in runs[at + 1 :])
-    return (*runs[:at], replace(runs[at], text=kept), *marks)
 
 
 def note_runs(note: Footnote) -> tuple[Run, ...]:

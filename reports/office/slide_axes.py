@@ -17,7 +17,7 @@ from benchbrief.reports.charts.chart import GRID, SOFT, nice_ticks, text_width
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.slide_chart_data import signed
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
-from benchbrief.reports.office.text_fit import BOLDER, LINE_HEIGHT, lines_of
+from benchbrief.reports.office.text_fit import BOLDER, JAPANESE, LINE_HEIGHT, lines_of
 from benchbrief.reports.text.html_markup import writable
 
 _UNITS, _MOST_TICKS, _SPARE = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0), 5, 1.04
@@ -26,6 +26,8 @@ values, as a factor."""
 MOST_STEPS = 10
 """The most steps of an x axis that has ticks only at the values."""
 _BETWEEN_TICKS = 12.0
+_MOST_BESIDE = 130.0
+"""Roughly the width of ticks and names of levels beside a chart."""
 HEADING_PT, _HEADING_LINE, _OVER_PLOT = 13.0, 17.0, 10.0
 """The type size of a panel's heading, the height of its lines, and the space below it."""
 _HEADING_SHARE, _UNDER_NAME = 0.74, 4.0
@@ -189,6 +191,9 @@ def set_axes(
         categories.tick_label_position = XL_TICK_LABEL_POSITION.LOW  # below the bars, and not on them
     for axis, title in ((values, ""), (categories, chart.x_title)):
         axis.tick_labels.font.size = Pt(points)
+        slot = (room - _MOST_BESIDE) / max(1, len(chart.categories))
+        if axis is categories and any(_is_cut(name, slot, points) for name in chart.categories):
+            axis.tick_labels.font.size = Pt(LEAST_PT)
         axis.has_title = bool(title)
         if title:
             text = axis.axis_title.text_frame
@@ -217,6 +222,12 @@ def set_axes(
         values.major_unit = unit
     values.minimum_scale, values.maximum_scale = low, high
     return Scales(along, Scale(low, high, log))
+
+
+def _is_cut(name: str, width: float, points: float) -> bool:
+    """Return whether programs would break a Japanese name anywhere, although it has room in small type."""
+    is_long = text_width(name, points) > width >= text_width(name, LEAST_PT)
+    return is_long and JAPANESE.search(name) is not None
 
 
 def _scale(chart: NativeChart, shared: Sequence[float]) -> tuple[float, float, float]:

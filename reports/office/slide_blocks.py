@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,7 +44,15 @@ from benchbrief.reports.office.slide_parts import (
 )
 from benchbrief.reports.office.slide_tables import MOST_TABLE_PT, across, fits, fitted, height_within, marked_in
 from benchbrief.reports.office.slide_writer import SlideWriter
-from benchbrief.reports.office.table_grid import Grid, by_series, grid_of, grid_of_facts, grid_of_levels, plain_grid
+from benchbrief.reports.office.table_grid import (
+    Grid,
+    aligned,
+    by_series,
+    grid_of,
+    grid_of_facts,
+    grid_of_levels,
+    plain_grid,
+)
 from benchbrief.reports.office.text_fit import pages_of, row_heights
 from benchbrief.reports.text.html_markup import code_in_backticks, plain_text, writable
 
@@ -80,14 +89,15 @@ class BlockWriter(SlideWriter):
         others: tuple[Block, ...] = (),
         spare: float = 0.0,
         of_tables: float = MOST_TABLE_PT,
-    ) -> None:
+        wide: float = math.inf,
+    ) -> Area:
         """Write a block under its claim, with texts above and below it and with its footnotes. The footnotes of the
-        blocks in `others`, which are on the same slide, are included. `spare` points stay free at the foot, and the
-        type of tables has at most `of_tables` points.
+        blocks in `others`, which are on the same slide, are included. `spare` points stay free at the foot, the type of
+        tables has at most `of_tables` points, and the block is at most `wide`. Returns the block's area.
         """
         if isinstance(block, DisclosureView):
             self.write_disclosure(block)
-            return
+            return self.content
         self.open(head, kind=_kind_of(block))
         area = replace(self.content, height=self.content.height - spare)
         if texts:
@@ -96,6 +106,7 @@ class BlockWriter(SlideWriter):
             points = next((size for size in sizes if height_of_all(texts, area.width, size) <= most), TEXT_PT)
             self.put(texts, area, points)
             area, of_tables = area.below(height_of_all(texts, area.width, points) + AIR), min(points, of_tables)
+        area = replace(area, width=min(area.width, wide))
         if caption := caption_of(block):
             self.put(caption, area, TEXT_PT)
             area = area.below(height_of_all(caption, area.width, TEXT_PT))
@@ -118,8 +129,10 @@ class BlockWriter(SlideWriter):
         if below and not apart:
             at = area.top if room is area else room.top
             self.put(below, Area(area.left, at + used + 2 * AIR, area.width, height), small)
+            used += 2 * AIR + height
         elif below:
             self.flow(head, below, most=TEXT_PT)
+        return replace(area, height=used)
 
     def draw(self, head: Markup, block: Block, area: Area, of_tables: float) -> float:
         """Draw a block and return its height. The type of tables has at most `of_tables` points."""
@@ -162,6 +175,9 @@ class BlockWriter(SlideWriter):
             is_named = repeats or all(chart.left in str(block.title) for chart in native)
             texts = plain_text(Markup("{} {}").format(block.claim or "", block.title))
             add_charts(self.slide, native, room, block.alt, name, self.ink, names_axis=not is_named, said=texts)
+            drawn = [series for chart in native for series in chart.series]
+            if any(each.mark == "bracket" or any(each.repeats) or any(each.open) for each in drawn):
+                self.aside.append(self.words["office_marks"].format(figure=name))
             return area.height
         if not native and says_all(block):
             self.aside += ["\t".join(line) for line in (block.data_head, *block.data)]
@@ -279,7 +295,7 @@ class BlockWriter(SlideWriter):
         """Draw a table in the largest type up to `most` that fits, or split it over several slides. Each piece gets a
         new slide, except that the first one goes into the `area` if there is one. Returns the height of the last piece.
         """
-        grid = replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells))
+        grid = aligned(replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells)))
         whole = self.masters.layout("table").content
         first = area or whole
         used = 0.0

@@ -13,9 +13,10 @@ from pptx.util import Pt
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import text_width
+from benchbrief.reports.office.line_breaks import broken
 from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area, rgb
-from benchbrief.reports.office.slide_parts import add_text, height_of_all
+from benchbrief.reports.office.slide_parts import add_text, fill, height_of_all
 
 _IN_A_ROW, _HIGH = 4, 220.0
 """The most cards side by side. If there are exactly that many and the area is at least `_HIGH` points high, they are in
@@ -31,9 +32,8 @@ _SMALL, _NUMBER_SHARE, _MOSTLY = 40.0, 0.5, 0.85
 other, each with at most the share `_NUMBER_SHARE` of the width. A number with its sentence below it is large enough at
 the share `_MOSTLY` of the largest size.
 """
-_OVER_LABEL = 2.2
-"""A number with its sentence below it is also large enough if its type is this many times as large as the sentence's.
-"""
+_OVER_LABEL, _UNDER_NUMBER = 2.2, 4.0
+"""A number over its sentence is large enough at this many times the sentence's type size. Then the space below it."""
 _LABEL_PT = (18.0, 16.0, 14.0, LEAST_PT)
 _BESIDE_PT, _BESIDE_SHARE = 26.0, 0.55
 """The type size of a sentence beside a number, and the largest share of the width that this number takes."""
@@ -134,7 +134,7 @@ def _add_card(slide: Any, card: Card, area: Area, points: float, of: float, high
     """Add a card. `high` is the height that the number and text of the highest card take. Because of it, the numbers of
     all cards are on one line."""
     _add_ground(slide, area, look)
-    said = [Paragraph(card.text)]
+    said = [Paragraph(broken(card.text, area.width - 2 * _PAD, of, bold=False))]
     top = area.top + max(_PAD, (area.height - high) / 2)
     number = Area(area.left + _PAD, top, area.width - _PAD, points * 1.25)
     add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
@@ -160,7 +160,7 @@ def add_number(slide: Any, card: Card, area: Area, most: float, look: CardLook) 
     add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True, anchor=MSO_ANCHOR.MIDDLE)
     beside = Area(area.left + number.width + 28, area.top, area.width - number.width - 28, area.height)
     sizes = (_BESIDE_PT, 22.0, *_LABEL_PT)
-    said = [Paragraph(card.text)]
+    said = [Paragraph(broken(card.text, beside.width, _BESIDE_PT, bold=False))]
     of = next((size for size in sizes if height_of_all(said, beside.width, size) <= area.height), LEAST_PT)
     add_text(slide, beside, said, of, look.ink, anchor=MSO_ANCHOR.MIDDLE)
 
@@ -176,10 +176,11 @@ def _add_stacked(slide: Any, card: Card, area: Area, most: float, look: CardLook
         if points >= min(most * _MOSTLY, of * _OVER_LABEL):
             break
     points = max(points, LEAST_PT)
-    top = area.top + max(0.0, (area.height - points * 1.25 - below) / 2)
-    number = Area(area.left, top, area.width, points * 1.25)
-    add_text(slide, number, [Paragraph(card.value)], points, look.number, bold=True)
-    add_text(slide, Area(area.left, number.bottom, area.width, below), said, of, look.ink)
+    number = [Paragraph(card.value)]
+    box = add_text(slide, area, number, points, look.number, bold=True, anchor=MSO_ANCHOR.MIDDLE)
+    box.text_frame.paragraphs[0].space_after = Pt(_UNDER_NUMBER)
+    text = broken(card.text, area.width, of, bold=False)
+    fill(box.text_frame.add_paragraph(), text, of, look.ink)
 
 
 def add_box(slide: Any, area: Area, colour: str, *, is_round: bool = False) -> Any:

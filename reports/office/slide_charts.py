@@ -31,6 +31,7 @@ from benchbrief.reports.office.slide_bars import APART, Bars, gap_of
 from benchbrief.reports.office.slide_chart_data import data_of
 from benchbrief.reports.office.slide_flat_ranges import add_flat_ranges, is_flat_range
 from benchbrief.reports.office.slide_labels import (
+    LABEL,
     label_bars,
     label_ends,
     label_keys,
@@ -155,18 +156,29 @@ def _add_key(slide: Any, charts: Sequence[NativeChart], area: Area, ink: str, *,
     shown = shown if len(shown) > 1 else []
     keys = [(Run(signs[each.name], colour=each.colour), Run(f"{each.name}{_KEY_GAP}")) for each in shown]
     axis = [Run(f"{charts[0].left}{_KEY_GAP}", colour=SOFT if ink else "")] if names_axis else []
+    brackets = [each for each in series.values() if each.mark == "bracket"]
     said = [Paragraph((*axis, *(run for key in keys for run in key)))]
     at, above, height = area.left, 0.0, 0.0
+    whole = text_width("".join((said[0].text, *(f"{_KEY_GAP}{each.name}" for each in brackets))), KEY_PT)
+    if axis and (keys or brackets) and whole > area.width * _KEY_SHARE:
+        add_text(slide, area, [Paragraph(tuple(axis))], KEY_PT, ink)
+        above = height_of_all([Paragraph(tuple(axis))], area.width, KEY_PT)
+        area, said = area.below(above), [Paragraph(tuple(run for key in keys for run in key))]
     if said[0].text.strip():
         add_text(slide, area, said, KEY_PT, ink)
         at += text_width(said[0].text, KEY_PT)
         height = height_of_all(said, area.width, KEY_PT)
-    for bracket in (each for each in series.values() if each.mark == "bracket"):
+    for bracket in brackets:
         if at + text_width(bracket.name, KEY_PT) > area.left + area.width * _KEY_SHARE:
             at, area, above = area.left, area.below(height), above + height
         at += add_bracket_key(slide, bracket.name, replace(area, left=at), KEY_PT, ink) + text_width(_KEY_GAP, KEY_PT)
         height = max(height, height_of_all([Paragraph((Run(bracket.name),))], area.width, KEY_PT))
     return above + height
+
+
+def fits_beside(charts: Sequence[NativeChart], width: float) -> bool:
+    """Return whether a figure is one upright chart that is readable at this width."""
+    return len(charts) == 1 and not is_flat_range(charts[0]) and _fits(_with_even_steps(charts[0]), width)
 
 
 def _fits(chart: NativeChart, width: float) -> bool:
@@ -227,7 +239,7 @@ class _Panel:
 
     @property
     def margins(self) -> Margins | None:
-        above = self.room_over_bars(len(self.brackets))
+        above = self.room_over_bars(len(self.brackets)) + self.points * LABEL * self.has_ends
         if not self.scales:
             return None
         beside = room_beside(self.chart, self.area.width, self.points, ends=self.has_ends)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from markupsafe import Markup, escape
 
 from benchbrief.dsl.lazy_dataclass import dataclass
-from benchbrief.reports.data.view_model import FactsView, FigureView, TableView, TextView
+from benchbrief.reports.data.view_model import Block, FactsView, FigureView, TableView, TextView
 from benchbrief.reports.office.rich_text import joined
 from benchbrief.reports.office.slide_blocks import caption_of, says_all, texts_below
-from benchbrief.reports.office.slide_charts import can_draw
-from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINES_ABOVE, READ_PT, TEXT_PT
+from benchbrief.reports.office.slide_charts import can_draw, fits_beside
+from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, LINES_ABOVE, READ_PT, TEXT_PT
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area
 from benchbrief.reports.office.slide_parts import height_of_all
 from benchbrief.reports.office.slide_tables import height_within
@@ -22,18 +22,28 @@ from benchbrief.reports.office.table_grid import grid_of
 from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.view.arrange_elements import Slide
 
+_ABOVE = LINES_ABOVE * TEXT_PT * 1.3
+"""The greatest height of texts above a figure."""
 _LED, _SHARED = 0.55, 0.9
 """The largest share of a slide for a text in large type that leads to a figure, and for several texts that share a
 slide."""
 _ASIDE, _ASIDE_WITH_NUMBERS = 0.45, 0.2
 """The largest share of a slide for a text that is placed beside the method: for one without numbers, and for one with
 numbers."""
-_BESIDE_CHART, _BESIDE_PANELS, _OF_NOTES = 0.48, 0.42, 0.1
-"""The largest share of a slide for everything around a chart, the largest share for everything around several panels,
-and the share to leave for a table's notes."""
-_TITLE_LINES = 2
-"""The most lines of a conclusion that becomes a title."""
-_NUMBER = re.compile(r"[\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?")
+_LEAST_CHART, _LEAST_PANELS, _OF_NOTES = 285.0, 300.0, 0.1
+"""The least heights of a chart and of several panels, each with its caption and its key: a chart is not flattened under
+45 % of the slide. Then the share of a slide to leave for a table's notes."""
+_CHART_SHARE, _GUTTER = 0.6, 28.0
+"""The share of a slide's width that a chart has beside texts or tables, and the space between them."""
+_TITLE_LINES, _TITLE_PT = 2, 24.0
+"""The most lines of a conclusion that becomes a title, and the least type size of a title that leaves room."""
+_FEW_BARS, _FEW_ROWS = 2, 3
+"""The most values of a chart, and the most rows of a table, that are too little for a slide."""
+_QUANTITY = re.compile(r"([\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?)[ \u00a0\u202f]?([^\W\d]+(?:/\w+)?|%)?")
+_UNIT = re.compile(r"\(([^()]+)\)$")
+"""Match a number with its unit, and the unit at the end of a heading."""
+_ENDED = re.compile(r"[.:?!\u3002\uff1a\uff1f]$")
+"""Matches the end of a heading that needs no colon."""
 _LIST = re.compile(r"(<ul>.*?</ul>)", re.DOTALL)
 _ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 _DEFINITION = re.compile(r"\s*<(em|strong)>([^<]*)</\1>\s*([:\uff1a])\s*(?!.*class=\"num)(.*)", re.DOTALL)
@@ -49,16 +59,31 @@ class Folded:
     terms: tuple[TextView, ...] = ()
 
 
-def folded(slides: Sequence[Slide], area: Area) -> Folded:
+def folded(slides: Sequence[Slide], area: Area, colon: str = ": ") -> Folded:
     """Remove tables that repeat a figure, and put short texts on other slides, so that no slide is mostly empty. Texts
-    before a figure go above it, and other short texts below the figure or the table before them."""
+    before a figure go above it, and other short texts below the figure or the table before them, or beside it. The
+    heading of such a text ends with a `colon`."""
     shown = _without_repeats(slides)
     defined = [_defined(slide, area, following) for slide, following in zip(shown, (*shown[1:], None), strict=True)]
-    found = _below(_led((slide for slide, _ in defined if slide.blocks or slide.texts or slide.topics), area), area)
-    begun = next((at for at, each in enumerate(found) if each.blocks), len(found))
-    asides = [each for each in found[begun:] if not each.blocks and _is_aside(each, area)]
+    slides = [slide for slide, _ in defined if slide.blocks or slide.texts or slide.topics]
+    early = [each for each in slides[: _begin(slides)] if _is_about_method(each, slides, area)]
+    found = _paired(_below(_led((each for each in slides if each not in early), area), area, colon), area)
+    late = [each for each in found[_begin(found) :] if not each.blocks and _is_aside(each, area)]
+    asides = [*early, *late]
     kept = [_with_texts_below(each, area) for each in found if each not in asides]
     return Folded(tuple(_joined(kept, area)), tuple(asides), tuple(text for _, texts in defined for text in texts))
+
+
+def _begin(slides: Sequence[Slide]) -> int:
+    """Return the index of the first slide with a figure or a table."""
+    return next((at for at, each in enumerate(slides) if each.blocks), len(slides))
+
+
+def _is_about_method(text: Slide, slides: Sequence[Slide], area: Area) -> bool:
+    """Return whether a short text before all figures has a section of its own and no measured numbers."""
+    alone = text.topic and not any(each.blocks and each.topic == text.topic for each in slides)
+    short = _height((text,), area, READ_PT) < _ASIDE_WITH_NUMBERS * area.height
+    return bool(alone) and short and not _has_numbers(text)
 
 
 def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
@@ -66,16 +91,16 @@ def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
     the last figure's slide, and the remark below it goes below the figure."""
     found = list[Slide]()
     facts = [block for slide in slides for block in slide.blocks if isinstance(block, FactsView)]
-    texts = [cell for each in facts for row in each.beside for cell in row.cells]
-    texts += [line.declared for each in facts for group in each.groups for line in group.lines]
-    told = {number for text in texts for number in _numbers(text)}
+    texts = [cell for each in facts for row in (*each.beside, *each.rows) for cell in row.cells]
+    told = {found for text in texts for found in _quantities(text) if found[1]}
     last: tuple[int, FigureView] | None = None
     for slide in slides:
         match slide.blocks:
             case (FigureView() as figure,):
                 last = len(found), figure
                 if says_all(figure):
-                    told |= {number for line in figure.data for number in _numbers(line[-1])}
+                    unit = _UNIT.search(figure.data_head[-1])
+                    told |= {own for line in figure.data for own in _quantities(line[-1], unit[1] if unit else "")}
             case (TableView() as table,) if last and _repeats(table, told):
                 at, figure = last
                 last = at, replace(figure, note=joined(filter(None, (figure.note, table.note))) or None)
@@ -88,17 +113,22 @@ def _without_repeats(slides: Sequence[Slide]) -> list[Slide]:
     return found
 
 
-def _numbers(text: str) -> set[float]:
-    """Return the values of the numbers in a text, without units and signs for thousands."""
-    return {float(number.replace(",", "").replace("\N{MINUS SIGN}", "-")) for number in _NUMBER.findall(text)}
+def _quantities(text: str, unit: str = "") -> set[tuple[float, str]]:
+    """Return the values of the numbers in a text, each with its unit. Numbers without one have this `unit`."""
+    found = _QUANTITY.findall(text)
+    return {(float(each.replace(",", "").replace("\N{MINUS SIGN}", "-")), own or unit) for each, own in found}
 
 
-def _repeats(table: TableView, told: set[float]) -> bool:
+def _repeats(table: TableView, told: set[tuple[float, str]]) -> bool:
     """Return whether a table has numbers in all columns but one, and all these numbers are shown elsewhere."""
-    words = {place for row in table.rows for place, cell in enumerate(row.cells) if not cell.numeric}
-    cells = (str(cell.html.striptags()) for row in table.rows for cell in row.cells if cell.numeric)
-    numbers = {number for cell in cells for number in _numbers(cell)}
-    return len(words) <= 1 and bool(numbers) and numbers <= told
+    words, found = set[int](), set[tuple[float, str]]()
+    for row in table.rows:
+        for place, (cell, head) in enumerate(zip(row.cells, table.columns, strict=False)):
+            if cell.numeric:
+                found |= _quantities(str(cell.html.striptags()), head.unit or row.head.unit or table.unit)
+            else:
+                words.add(place)
+    return len(words) <= 1 and bool(found) and found <= told
 
 
 def _led(slides: Iterable[Slide], area: Area) -> list[Slide]:
@@ -112,6 +142,44 @@ def _led(slides: Iterable[Slide], area: Area) -> list[Slide]:
         else:
             found.append(slide)
     return found
+
+
+def _paired(slides: Sequence[Slide], area: Area) -> list[Slide]:
+    """Return slides with each chart of one or two values beside the chart before it or after it. Each of their claims
+    has a line of the title."""
+    found = list[Slide]()
+    for slide in slides:
+        before = found[-1] if found else None
+        if before and before.topic == slide.topic and _makes_pair(before, slide, area):
+            head = Markup("{}<br>{}").format(before.head, slide.head)
+            both = replace(before, head=head, blocks=(*before.blocks, *slide.blocks), after=slide.after)
+            if has_room(both, area, TEXT_PT):
+                found[-1] = replace(both, noted=(*before.noted, *slide.noted))
+                continue
+        found.append(slide)
+    return found
+
+
+def _makes_pair(first: Slide, second: Slide, area: Area) -> bool:
+    match first.blocks, second.blocks:
+        case ((FigureView() as left,), (FigureView() as right,)) if not (first.after or second.texts):
+            pair = (left, right)
+            narrow = all(can_draw(each.native) and fits_beside(each.native, half_of(area).width) for each in pair)
+            lines = [lines_of(each.head.striptags(), area.width, _TITLE_PT, bold=True) for each in (first, second)]
+            return narrow and lines == [1, 1] and any(len(each.data) <= _FEW_BARS for each in pair)
+    return False
+
+
+def half_of(area: Area) -> Area:
+    """Return the left half of an area."""
+    return replace(area, width=(area.width - _GUTTER) / 2)
+
+
+def divided(area: Area) -> tuple[Area, Area]:
+    """Return the part of an area for a chart, and the part beside it."""
+    width = area.width * _CHART_SHARE
+    left = area.left + width + _GUTTER
+    return replace(area, width=width), replace(area, left=left, width=area.width - width - _GUTTER)
 
 
 def _defined(slide: Slide, area: Area, following: Slide | None) -> tuple[Slide, list[TextView]]:
@@ -133,12 +201,12 @@ def _defined(slide: Slide, area: Area, following: Slide | None) -> tuple[Slide, 
     return replace(slide, texts=tuple(kept)), terms
 
 
-def _below(slides: Sequence[Slide], area: Area) -> list[Slide]:
+def _below(slides: Sequence[Slide], area: Area, colon: str) -> list[Slide]:
     """Return slides with short texts moved below the table that follows them, or else below the figure or the table
     before them.
 
     Texts with numbers are moved first, beginning with the last one, which is the conclusion. At the end, short tables
-    that follow a figure are moved below it.
+    that follow a figure are moved below it or beside it.
     """
     found = dict(enumerate(slides))
     texts = [at for at, each in found.items() if not each.blocks]
@@ -147,37 +215,64 @@ def _below(slides: Sequence[Slide], area: Area) -> list[Slide]:
         if isinstance(next(iter(found.get(at + 1, found[at]).blocks), None), TableView):
             places.insert(0, at + 1)
         for place in places:
-            if below := _with_below(found[place], found[at], area):
+            if below := _with_below(found[place], found[at], area, colon):
                 found[place] = below
                 del found[at]
                 break
     kept = list[Slide]()
     for slide in found.values():
         match slide:
-            case Slide(texts=(), blocks=(TableView() as table,), after=()) if kept and kept[-1].topic == slide.topic:
-                both = (*kept[-1].blocks, replace(table, title=str(slide.head.striptags()), title_html=slide.head))
-                below = replace(kept[-1], blocks=both)
-                if _figure(below) and has_room(below, area):
-                    kept[-1] = below
+            case Slide(texts=(), blocks=(TableView() as table,), after=()):
+                titled = replace(table, title=str(slide.head.striptags()), title_html=slide.head)
+                if _take_table(kept, slide.topic, titled, area):
                     continue
         kept.append(slide)
     return kept
 
 
-def _with_below(slide: Slide, text: Slide, area: Area) -> Slide | None:
+def _take_table(slides: list[Slide], topic: str, table: TableView, area: Area) -> bool:
+    """Put a short table on the slide of the figure before it, or of another figure of its section or of the beginning.
+    Return whether one of these had room for it."""
+    places = [at for at, each in enumerate(slides) if each.topic in ("", topic) and _figure(each)]
+    for at in reversed(places if len(table.rows) <= _FEW_ROWS else [at for at in places if at == len(slides) - 1]):
+        both = replace(slides[at], blocks=(*slides[at].blocks, table))
+        if has_room(both, area) or has_column(both, area):
+            slides[at] = both
+            return True
+    return False
+
+
+def _with_below(slide: Slide, text: Slide, area: Area, colon: str) -> Slide | None:
     """Return a slide with a text below its figure or table, or None if there is no room for it. If the text begins with
     a claim, this becomes the title of a table's slide."""
     if slide.after:
         return None
-    below = replace(slide, after=_headed(text))
+    below = replace(slide, after=_headed(text, colon))
     match slide.blocks:
         case (TableView() as table,) if not table.title:
             claim, rest = claim_of(text.texts)
             if claim and lines_of(claim.striptags(), area.width, LARGE_PT, bold=True) <= _TITLE_LINES:
-                said = _headed(replace(text, texts=rest))
+                said = _headed(replace(text, texts=rest), colon)
                 titled = replace(table, title=str(slide.head.striptags()), title_html=slide.head)
                 below = replace(slide, head=claim, blocks=(titled,), after=said)
-    return below if has_room(below, area, TEXT_PT) else None
+    return below if has_room(below, area, TEXT_PT) or has_column(below, area) else None
+
+
+def has_column(slide: Slide, area: Area) -> bool:
+    """Return whether the chart of a slide leaves a column for what follows it."""
+    match slide.blocks:
+        case (FigureView() as figure, *others) if can_draw(figure.native) and not any(map(_is_figure, others)):
+            chart, column = divided(area)
+            above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
+            needed = height_of_column(slide, column, TEXT_PT)
+            return fits_beside(figure.native, chart.width) and min(above, _ABOVE) + needed <= column.height
+    return False
+
+
+def height_of_column(slide: Slide, column: Area, points: float) -> float:
+    """Return the height of what follows a slide's first block in a column, with texts of this type size."""
+    tables = (height_of_table(each, column) for each in slide.blocks[1:] if isinstance(each, TableView))
+    return sum(tables) + height_of_all(said_in(slide.after), column.width, points)
 
 
 def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
@@ -185,12 +280,14 @@ def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
     size."""
     after = height_of_all(said_in(slide.after), area.width, points)
     match slide.blocks:
-        case (FigureView() as figure, *tables) if can_draw(figure.native):
-            most = _BESIDE_CHART if len(figure.native) == 1 else _BESIDE_PANELS
+        case (FigureView() as figure, *others) if can_draw(figure.native):
+            least = _LEAST_CHART if len(figure.native) == 1 else _LEAST_PANELS
+            gained = LINE_LESS * (lines_of(slide.head.striptags(), area.width, _TITLE_PT, bold=True) == 1)
             above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
-            own = height_of_all(texts_below(figure), area.width, LEAST_PT)
-            others = sum(height_of_table(table, area) for table in tables if isinstance(table, TableView))
-            return min(above, LINES_ABOVE * TEXT_PT * 1.3) + after + own + others <= most * area.height
+            width = half_of(area).width if any(map(_is_figure, others)) else area.width
+            own = max(height_of_all(texts_below(each), width, LEAST_PT) for each in slide.blocks if _is_figure(each))
+            tables = sum(height_of_table(each, area) for each in others if isinstance(each, TableView))
+            return min(above, _ABOVE) + after + own + tables + 2 * AIR <= area.height + gained - least
         case (TableView() as table,):
             texts = height_of_all(said_in(slide.texts), area.width, READ_PT)
             return texts + after + height_of_table(table, area) + 2 * AIR <= (1 - _OF_NOTES) * area.height
@@ -235,7 +332,11 @@ def is_long(texts: Iterable[TextView], width: float) -> bool:
 
 
 def _figure(slide: Slide) -> bool:
-    return isinstance(next(iter(slide.blocks), None), FigureView)
+    return any(map(_is_figure, slide.blocks[:1]))
+
+
+def _is_figure(block: Block) -> bool:
+    return isinstance(block, FigureView)
 
 
 def _has_numbers(slide: Slide) -> bool:
@@ -247,12 +348,13 @@ def _height(slides: Iterable[Slide], area: Area, points: float) -> float:
     return height_of_all(said_in(text for slide in slides for text in slide.texts), area.width, points)
 
 
-def _headed(slide: Slide) -> tuple[TextView, ...]:
+def _headed(slide: Slide, colon: str) -> tuple[TextView, ...]:
     """Return the slide's texts, after the heading of its section."""
     first, *others = slide.texts
     if not slide.topic:
         return (first, *others)
-    head = Markup("<p><b>{}</b> ").format(slide.head)
     runs_on = first.html.lstrip().startswith("<p>")
+    ends = colon.rstrip() if runs_on and not _ENDED.search(slide.head.striptags()) else ""
+    head = Markup("<p><b>{}{}</b>{}").format(slide.head, ends, " " if not ends or colon.endswith(" ") else "")
     said = first.html.lstrip().removeprefix("<p>") if runs_on else f"</p>{first.html}"
     return (replace(first, html=head + Markup(said)), *others)  # noqa: S704  # was HTML before

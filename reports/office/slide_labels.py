@@ -50,30 +50,34 @@ _PAPER = '<c:spPr {}><a:solidFill><a:srgbClr val="{}"/></a:solidFill></c:spPr>'
 
 
 def label_bars(made: Any, bars: Bars, area: Area, points: float, ink: str) -> None:
-    """Write the values at the ends of the bars, or within the bars if a line would otherwise go through the numbers. On
-    our own slides, no line of the chart goes through a number that is no wider than its bar."""
+    """Write the values at the ends of the bars, or within the bars if a line would otherwise go through the numbers, or
+    at their feet if the bars have rings of repeats, because a number above these would be read at its height. On our
+    own slides, no line of the chart goes through a number that is no wider than its bar."""
     chart, plot = bars.chart, made.plots[0]
     levels = [level for series in chart.series if series.is_level for level in known_values(series.values)[:1]]
     high = (bars.plot.scales.y.high - bars.plot.scales.y.low) * points * LABEL / bars.plot.area.height
     values = [value for series in bars.series for value in known_values(series.values)]
     crossed = any(value - high / 4 < level < value + high for value in values for level in levels)
     inside = crossed and all(value > high for value in values)
-    side = XL_LABEL_POSITION.INSIDE_END if inside else XL_LABEL_POSITION.OUTSIDE_END
+    usual = XL_LABEL_POSITION.INSIDE_END if inside else XL_LABEL_POSITION.OUTSIDE_END
     texts = [text for series in bars.series for text in series.labels]
+    are_narrow = all(text_width(text, points) * BOLDER < bars.wide for text in texts)
     for at, (series, of) in enumerate(zip(bars.series, plot.series, strict=False)):
         own = replace(chart, series=(series,))
         labels, form, is_alike = of.data_labels, label_format(own), are_written_alike(own)
         labels.show_value = True
         labels.font.size, labels.font.bold = Pt(points), points > LEAST_PT
         labels.number_format, labels.number_format_is_linked = form, False
-        labels.position = side
+        labels.position = usual
         if inside:
             labels.font.color.rgb = _ink_within(series)
-        elif ink and all(text_width(text, points) * BOLDER < bars.wide for text in texts):
+        elif ink and are_narrow and not any(series.repeats):
             put_on_paper(labels)
         for place, text in enumerate(series.labels):
-            rise = 0.0 if inside else bars.rise(at, place)
-            if not text or (is_alike and not rise):
+            repeats = series.repeats[place] if series.repeats else ()
+            at_foot = bool(repeats) and are_narrow and min(known_values((*repeats, series.values[place]))) > high
+            rise = 0.0 if inside or at_foot else bars.rise(at, place)
+            if not text or (is_alike and not rise and not at_foot):
                 continue
             label = of.points[place].data_label
             if is_alike:
@@ -81,8 +85,8 @@ def label_bars(made: Any, bars: Bars, area: Area, points: float, ink: str) -> No
                 _set_format(label, form)
             else:
                 write(label, text, points)
-            label.position = side
-            if inside:
+            label.position = XL_LABEL_POSITION.INSIDE_BASE if at_foot else usual
+            if inside or at_foot:
                 label.font.color.rgb = _ink_within(series)
             _shift(label._dLbl, 0.0, -rise / area.height)
 
@@ -139,8 +143,8 @@ def _widest_end(series: NativeSeries, points: float) -> float:
 
 def label_ends(made: Any, chart: NativeChart, plot: Plot, area: Area, points: float) -> None:
     """Write the last value of each line to the right of its point, and the first value to the left. If there is too
-    little room at the left, the first value is above or below its point, where it covers no line. Values that are too
-    close to each other are moved apart."""
+    little room at the left, the first values are above or below their points, or left out if one of them would cover a
+    line. Values that are too close to each other are moved apart."""
     lines = _labelled_lines(chart)
     if not plot.scales.x or not lines:
         return
@@ -154,15 +158,15 @@ def label_ends(made: Any, chart: NativeChart, plot: Plot, area: Area, points: fl
         sides: Sequence[Place | None] = [side] * len(labels)
         widest = max((_widest_end(chart.series[at], points) for at in lines), default=0.0)
         if place == 0 and any(label.x - plot.area.left < widest for label in labels):
-            found = place_labels(labels, points, _box(plot.area), [*drawn.values()], _OVER_AND_UNDER)
-            sides = [
+            higher = replace(plot.area, top=plot.area.top - points, height=plot.area.height + points)
+            found = place_labels(labels, points, _box(higher), [*drawn.values()], _OVER_AND_UNDER)
+            readable = all(
                 own
-                if own
                 and label.y + own.dy + points / 2 < plot.area.bottom
                 and not covers_line(label, own, points * _CORE, drawn.values())
-                else None
                 for label, own in zip(labels, found, strict=True)
-            ]
+            )
+            sides = found if readable else [None] * len(labels)
             shifts = [0.0] * len(labels)
         for at, own, shift in zip(known, sides, shifts, strict=True):
             if own is None:

@@ -31,7 +31,7 @@ HEAT = ("#ffffff", "#eef5fa", "#d0e5f2", "#a9d0e8", "#7fb8da", "#57a0cb")
 _BESIDE_LATIN = re.compile(
     r"(?<=[A-Za-z0-9)%]) (?=[\u3041-\u30fa\u4e00-\u9fff])|(?<=[\u3041-\u30fa\u4e00-\u9fff]) (?=[A-Za-z0-9(])"
 )
-_HYPHEN = re.compile(r"(?<=\d)-(?=\d)")
+_HYPHEN = re.compile(r"(?<=\d)-(?=\d)|(?<=SHA)-(?=256)")
 _MARK_PT, _MARK_MORE = 18.0, 4.0
 """The type size of a raised mark, which programs draw at two thirds of that size, and the most by which it may exceed
 the size of the text before it."""

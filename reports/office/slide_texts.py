@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from markupsafe import Markup, escape
 
@@ -16,12 +17,19 @@ from benchbrief.reports.office.slide_look import AIR, LARGE_PT, LINE_LESS, LINES
 from benchbrief.reports.office.slide_masters import LEAST_PT, Area
 from benchbrief.reports.office.slide_notes import marks_in
 from benchbrief.reports.office.slide_parts import height_of_all
-from benchbrief.reports.office.slide_topics import Topic, below, height_of_topics, shared
-from benchbrief.reports.office.table_grid import grid_of_facts
+from benchbrief.reports.office.slide_tables import fits
+from benchbrief.reports.office.slide_topics import SIZES, Topic, below, height_of_topics, shared
+from benchbrief.reports.office.table_grid import grid_of_facts, told_facts
 from benchbrief.reports.office.text_fit import lines_of
 from benchbrief.reports.text.html_markup import plain_text
 from benchbrief.reports.view.arrange_elements import Slide
+from benchbrief.reports.words.brief_words import Words
 
+_TEXTS_SHARES, _COLUMN_PAD = (0.57, 0.5, 0.64), 14.0
+"""The shares of a slide's width that the method may have if the configuration is beside it, preferred ones first, and
+the space around the configuration."""
+_FEW_ROWS = 2
+"""The most rows of a table of the configuration that are written as lines."""
 _LEAST_REST = 2.0
 """The first sentence of a text becomes a title only if the rest of the text is higher than this, in multiples of the
 type size."""
@@ -49,8 +57,12 @@ class TopicWriter(BlockWriter):
     def topic_of(self, slide: Slide) -> Topic | None:
         """Return the topic of one of our slides, or None if the slide has anything but texts."""
         if slide.topics:
-            topics = [topic for each in slide.topics if (topic := self.topic_of(each))]
-            return Topic(topics[0].head, tuple(line for said in below(topics, self.brand) for line in said))
+            first, *others = [topic for each in slide.topics if (topic := self.topic_of(each))]
+            whole, less = (
+                tuple(line for said in below([replace(first, said=of_first), *others], self.brand) for line in said)
+                for of_first in (first.said, first.rest)
+            )
+            return Topic(first.head, whole, claim=first.claim, rest=less)
         head = slide.head or escape(self.view.title)
         said = said_in(slide.texts + slide.after)
         match slide.blocks if self.masters.is_ours else None:
@@ -58,10 +70,11 @@ class TopicWriter(BlockWriter):
                 claim, rest = claim_of(slide.texts + slide.after)
                 return Topic(head, tuple(said), claim=claim, rest=tuple(said_in(rest))) if said else None
             case (FactsView() as facts,) if not said:
-                grid = grid_of_facts(facts, self.words) if facts.beside or not facts.common else None
-                lines = [] if facts.beside else _facts_in_lines(facts, self.words["colon"])
-                said = lines or list(paragraphs(escape(facts.common)))
-                return Topic(head, tuple(said), facts.notes, facts=facts, grid=grid)
+                few = len(facts.beside) <= _FEW_ROWS and len(facts.heads) == len(facts.sides)
+                facts = replace(facts, rows=(*facts.rows, *facts.beside), beside=()) if few else facts
+                grid = grid_of_facts(facts, self.words) if facts.beside or not (facts.common or facts.rows) else None
+                lines = _facts_in_lines(facts, self.words) or paragraphs(escape(facts.common))
+                return Topic(head, tuple(lines), facts.notes, facts=facts, grid=grid)
         return None
 
     def write_topic(self, topic: Topic) -> None:
@@ -87,7 +100,11 @@ class TopicWriter(BlockWriter):
         """Write the method, the configuration and short texts below one another on as few of our slides as possible. A
         topic that does not fit, and every topic on a house's slides, gets slides of its own."""
         room = self.room_for(topics)
-        for points, group in shared(topics, room) if self.masters.is_ours else [(0.0, [each]) for each in topics]:
+        groups = shared(topics, room) if self.masters.is_ours else [(0.0, [each]) for each in topics]
+        if self.masters.is_ours and len(groups) > 1 and (found := _in_columns(topics, room))[0]:
+            self.write_columns(topics, *found)
+            return
+        for points, group in groups:
             if points:
                 self.write_group(group, points)
             elif group[0].facts and group[0].grid:
@@ -101,7 +118,8 @@ class TopicWriter(BlockWriter):
         return replace(whole, height=whole.height + LINE_LESS - self.height_of_notes(topics))
 
     def share_a_slide(self, topics: Sequence[Topic]) -> bool:
-        return len(shared(topics, self.room_for(topics))) == 1
+        room = self.room_for(topics)
+        return len(shared(topics, room)) == 1 or _in_columns(topics, room)[0] > 0
 
     def height_of_notes(self, topics: Sequence[Topic]) -> float:
         notes = self.notes.told(marks_in(topics))
@@ -112,9 +130,28 @@ class TopicWriter(BlockWriter):
         self.open(topics[0].head)
         small = self.height_of_notes(topics)
         area = replace(self.content, height=self.content.height - small)
-        foot, texts = self.content.below(area.height + AIR), list[Paragraph]()
-        for place, (topic, said) in enumerate(zip(topics, below(topics, self.brand), strict=True), 1):
-            texts += said
+        self.write_stack(topics, below(topics, self.brand), area, points)
+        self.put(self.notes.told(marks_in(topics)), self.content.below(area.height + AIR), LEAST_PT)
+
+    def write_columns(self, topics: Sequence[Topic], points: float, share: float) -> None:
+        """Write topics on one slide, with the configuration in a box at the right of the others, which have this share
+        of the width."""
+        self.open(topics[0].head)
+        small = self.height_of_notes(topics)
+        area = replace(self.content, height=self.content.height - small)
+        texts, facts, left, right = _columns(topics, area, share)
+        self.write_stack(texts, below(texts, self.brand), left, points)
+        high = height_of_topics(facts, right, points) + _height_of_head(facts[0], right, points)
+        pad = _COLUMN_PAD
+        self.add_ground(Area(right.left - pad, right.top - pad / 2, right.width + 2 * pad, high + pad))
+        self.write_stack(facts, _with_head(facts, self.brand), right, points)
+        self.put(self.notes.told(marks_in(topics)), self.content.below(area.height + AIR), LEAST_PT)
+
+    def write_stack(self, topics: Sequence[Topic], said: Sequence[list[Paragraph]], area: Area, points: float) -> None:
+        """Write topics, whose paragraphs are `said`, and their tables below one another in an area."""
+        texts = list[Paragraph]()
+        for place, (topic, own_said) in enumerate(zip(topics, said, strict=True), 1):
+            texts += own_said
             if topic.grid or place == len(topics):
                 self.put(texts, area, points)
                 area = area.below(height_of_all(texts, area.width, points))
@@ -123,7 +160,43 @@ class TopicWriter(BlockWriter):
                 own, whole = (height_of_topics(each, area, points) for each in ([topic], [topic, *topics[place:]]))
                 room = replace(area, height=area.height - (whole - own))
                 area = area.below(AIR + self.draw_grid(escape(topic.head), topic.grid, room, points))
-        self.put(self.notes.told(marks_in(topics)), foot, LEAST_PT)
+
+
+def _columns(topics: Sequence[Topic], area: Area, share: float) -> tuple[list[Topic], list[Topic], Area, Area]:
+    """Return the topics of the left column, the configuration, and the areas for both."""
+    facts = [each for each in topics if each.facts]
+    width = area.width * share
+    right = Area(area.left + width + 3 * _COLUMN_PAD, area.top + _COLUMN_PAD / 2, 0.0, area.height - _COLUMN_PAD)
+    right = replace(right, width=area.left + area.width - right.left - _COLUMN_PAD)
+    return [each for each in topics if not each.facts], facts, replace(area, width=width), right
+
+
+def _in_columns(topics: Sequence[Topic], area: Area) -> tuple[float, float]:
+    """Return the largest type size that lets the configuration fit beside the other topics, or 0 if there is none, and
+    the share of the width for the latter."""
+
+    def size(share: float) -> float:
+        texts, facts, left, right = _columns(topics, area, share)
+        if not texts or not facts or any(each.grid and not fits(each.grid, right) for each in facts):
+            return 0.0
+        highs = (
+            (points, height_of_topics(texts, left, points), height_of_topics(facts, right, points)) for points in SIZES
+        )
+        head = partial(_height_of_head, facts[0], right)
+        return next((of for of, high, other in highs if max(high, head(of) + other) <= right.height), 0.0)
+
+    share = max(_TEXTS_SHARES, key=size)
+    return size(share), share
+
+
+def _with_head(topics: Sequence[Topic], colour: str) -> list[list[Paragraph]]:
+    """Return the paragraphs of each topic below its head."""
+    (first, *said), *others = below((Topic("", ()), *topics), colour)[1:]
+    return [[replace(first, above=0.0), *said], *others]
+
+
+def _height_of_head(topic: Topic, area: Area, points: float) -> float:
+    return height_of_all([Paragraph(runs_of(topic.head))], area.width, points)
 
 
 def said_in(texts: Iterable[TextView]) -> list[Paragraph]:
@@ -170,17 +243,9 @@ def lead_of(texts: Sequence[TextView], width: float) -> tuple[tuple[TextView, ..
     return (replace(texts[0], html=Markup("<p>{}</p>").format(kept)),), tuple(texts)
 
 
-def _facts_in_lines(facts: FactsView, colon: str) -> list[Paragraph]:
-    """Return declared facts as paragraphs that begin with the facts' names. If a fact differs, its paragraph
-    has a line for each system. Return nothing if some facts were observed."""
-    if facts.observed:
-        return []
-    found: dict[str, list[Markup]] = {}
-    for place, group in enumerate(facts.groups):
-        for line in group.lines:
-            found.setdefault(line.name, []).append(escape(f"{group.label}{colon}" * bool(place) + line.declared))
-    made = []
-    for name, texts in found.items():
-        term = (Run(f"{name}{colon.rstrip()}", bold=True), Run(" " if colon.endswith(" ") else ""))
-        made.append(Paragraph((*term, *runs_of(Markup("<br>").join(texts)))))
-    return made
+def _facts_in_lines(facts: FactsView, words: Words) -> list[Paragraph]:
+    """Return the facts that are not in the table as paragraphs that begin with the facts' names."""
+    colon = words["colon"]
+    blank = Run(" " if colon.endswith(" ") else "")
+    told = told_facts(facts, words)
+    return [Paragraph((Run(f"{name}{colon.rstrip()}", bold=True), blank, *runs_of(value))) for name, value in told]

@@ -19,7 +19,7 @@ from benchbrief.reports.office.slide_tables import height_within
 from benchbrief.reports.office.table_grid import Grid
 from benchbrief.reports.office.text_fit import BOLDER
 
-_SIZES = (18.0, 17.0, 16.0, 15.0, TEXT_PT, 13.0)
+SIZES = (20.0, 19.0, 18.0, 17.0, 16.0, 15.0, TEXT_PT)
 """The type sizes that topics may have, the largest first."""
 _APART = 12.0
 """The space between two topics."""
@@ -57,7 +57,7 @@ def shared(topics: Sequence[Topic], area: Area) -> list[tuple[float, list[Topic]
 
 def _size(topics: Sequence[Topic], area: Area) -> float:
     """Return the largest type size that lets topics fit into an area, or 0 if there is none."""
-    return next((points for points in _SIZES if height_of_topics(topics, area, points) <= area.height), 0.0)
+    return next((points for points in SIZES if height_of_topics(topics, area, points) <= area.height), 0.0)
 
 
 def height_of_topics(topics: Sequence[Topic], area: Area, points: float) -> float:

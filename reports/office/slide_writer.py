@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -20,6 +18,7 @@ from benchbrief.reports.data.view_model import (
     HeadlineView,
     notes_of,
 )
+from benchbrief.reports.office.line_breaks import broken, closed
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
@@ -52,7 +51,6 @@ from benchbrief.reports.office.text_fit import (
     shortened,
 )
 from benchbrief.reports.text.html_markup import writable
-from benchbrief.reports.text.line_ends import phrases
 from benchbrief.reports.view.house_style import typeface_of
 
 _BRAND = "#0b3a5b"
@@ -161,20 +159,21 @@ class SlideWriter:
         size_titles(self.masters.others, max(_TITLE_SIZES, key=fitting))
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:
-        return lines_of("".join(run.text for run in runs_of(title)), area.width, size, bold=True)
+        return lines_of("".join(run.text for run in closed(runs_of(title))), area.width, size, bold=True)
 
     def entitle(self, shape: Any, title: Markup) -> int:
         """Write a title in the largest type that fits its area, up to the layout's size, and return its number of
         lines. If it does not fit in any size, it is shortened, and the notes have all of it."""
-        runs, area, most = self.seen(runs_of(title)), area_of(shape), title_size(self.slide.slide_layout)
+        area, most = area_of(shape), title_size(self.slide.slide_layout)
         points = self.size_of(title, area)
+        is_long = not points or self.lines_at(title, area, points) > 1
+        runs = self.seen(closed(runs_of(title)) if is_long else runs_of(title))
         if not points or self.lines_at(title, area, points) > max(1, int(area.height / (points * 1.2))):
             text, points = "".join(run.text for run in runs), points or _TITLE_PT
             self.aside.append(text)
             room = max(1, int(area.height / (points * 1.2)))
             runs = (Run(shortened(text, area.width, points, room, bold=True)),)
-        if self.view.language == "ja":
-            runs = broken(runs, area.width, points)
+        runs = broken(runs, area.width, points)
         fill_placeholder(shape, [runs], points if points < most else 0.0)
         return lines_of("".join(run.text for run in runs), area.width, points, bold=True)
 
@@ -236,7 +235,7 @@ class SlideWriter:
         area = replace(area, height=area.height - small + gained)
         if height_of_all(said, area.width, TEXT_PT) + spare <= area.height:
             area = replace(area, height=area.height - spare)
-        sizes = [size for size in (most, LARGE_PT, 20.0, 18.0, 16.0, TEXT_PT) if size <= most]
+        sizes = [most, *(float(size) for size in range(int(most) - 1, int(TEXT_PT) - 1, -1))]
         points = next((size for size in sizes if height_of_all(said, area.width, size) <= area.height), sizes[-1])
         pages = paged(said, area.width, area.height, points)
         for place, page in enumerate(pages):
@@ -276,14 +275,17 @@ class SlideWriter:
 
     def write_headline(self, headline: HeadlineView, area: Area, most: float) -> None:
         """Write the numbers of the headline. A single number is in a box with its sentence, and several are each on a
-        card."""
-        cards = [self.seen_card(card) for card in cards_of(headline, SOFT)]
+        card. If none of them shows a gain, their lines are as grey as they are."""
+        cards, look = [self.seen_card(card) for card in cards_of(headline, SOFT)], self.look
+        if look.bar and all(number.shows_none for number in headline.numbers):
+            look = replace(look, bar=SOFT)
         if len(cards) == 1:
-            self.add_ground(area)
+            add_box(self.slide, area, look.ground)
+            add_box(self.slide, replace(area, width=5.0), look.bar)
             inner = Area(area.left + 24, area.top + 8, area.width - 40, area.height - 16)
-            add_number(self.slide, cards[0], inner, most, replace(self.look, bar="", ground=""))
+            add_number(self.slide, cards[0], inner, most, replace(look, bar="", ground=""))
         else:
-            add_cards(self.slide, cards, area, _MOST_HEADLINE, self.look, fills=True)
+            add_cards(self.slide, cards, area, _MOST_HEADLINE, look, fills=True)
 
     def seen_card(self, card: Card) -> Card:
         return Card(self.seen(card.value), self.seen(card.text))
@@ -294,30 +296,10 @@ def cards_of(headline: HeadlineView, soft: str) -> list[Card]:
     return [
         Card(
             tuple(replace(run, colour=soft if number.shows_none else "") for run in runs_of(number.value)),
-            runs_of(number.text),
+            closed(runs_of(number.text)),
         )
         for number in headline.numbers
     ]
-
-
-def broken(runs: tuple[Run, ...], width: float, points: float) -> tuple[Run, ...]:
-    """Return the runs of a Japanese title, broken into lines. If it needs two lines, the first one ends after a colon
-    or a comma if possible, and otherwise after a phrase."""
-    text = "".join(run.text for run in runs)
-
-    def lines(part: str) -> int:
-        return lines_of(part.strip(), width, points, bold=True)
-
-    ends = {*accumulate(map(len, phrases(text))), *(found.end() for found in re.finditer("[：、]", text))}
-    fitting = [at for at in ends if 0 < at < len(text) and lines(text[:at]) == lines(text[at:]) == 1]
-    if lines(text) != _TITLE_LINES or not fitting:
-        return runs
-    left, made = max(fitting, key=lambda at: (text[at - 1] in "：、", at)), []
-    for run in runs:
-        cut = f"{run.text[:left].rstrip()}\n{run.text[left:].lstrip()}" if 0 < left <= len(run.text) else run.text
-        made.append(replace(run, text=cut))
-        left -= len(run.text)
-    return tuple(made)
 
 
 def paged(said: Sequence[Paragraph], width: float, height: float, points: float) -> list[list[Paragraph]]:

@@ -13,6 +13,9 @@ from benchbrief.reports.data.view_model import FactsView, HeadCell, LevelTable, 
 from benchbrief.reports.office.rich_text import Run, runs_of
 from benchbrief.reports.words.brief_words import Words
 
+_SHORT_LINE = 60
+"""The most letters of a line with a fact of several sides."""
+
 
 @dataclass(frozen=True)
 class GridCell:
@@ -137,6 +140,37 @@ def grid_of_facts(facts: FactsView, words: Words) -> Grid | None:
             differs = f" ≠ {words['differs']}" if line.differs else ""
             lines.append((line.name, line.declared, *((line.observed + differs,) if facts.observed else ())))
     return plain_grid(lines, 2 + len(observed))
+
+
+def told_facts(facts: FactsView, words: Words) -> list[tuple[str, Markup]]:
+    """Return the facts that are not in the table, each with its value. The values of several sides are on one line if
+    it is short."""
+    told = []
+    for row in facts.rows:
+        cells = row.cells
+        if len(cells) > 1:
+            cells = tuple(f"{side}{words['colon']}{cell}" for side, cell in zip(facts.sides, cells, strict=True))
+        line = words["semicolon"].join(cells)
+        told.append((row.name, Markup.escape(line) if len(line) <= _SHORT_LINE else Markup("<br>").join(cells)))
+    return told
+
+
+def aligned(grid: Grid) -> Grid:
+    """Return a table whose numbers end at one place although some have marks of footnotes: the others of their column
+    have a raised blank instead."""
+    bodies = [cell for cell in grid.cells if cell.numeric and cell.row >= grid.heads and cell.columns == 1]
+    marks = {id(cell): sum(len(run.text) for run in cell.runs if run.raised) for cell in bodies}
+    widest = {
+        column: max(marks[id(cell)] for cell in bodies if cell.column == column)
+        for column in range(grid.columns)
+        if any(cell.column == column for cell in bodies)
+    }
+
+    def padded(cell: GridCell) -> GridCell:
+        missing = widest[cell.column] - marks[id(cell)] if id(cell) in marks else 0
+        return replace(cell, runs=(*cell.runs, Run("\N{EN SPACE}" * missing, raised=True))) if missing else cell
+
+    return replace(grid, cells=tuple(map(padded, grid.cells)))
 
 
 def grid_of_levels(table: LevelTable) -> Grid:

@@ -12,7 +12,7 @@ from benchbrief.reports.office.table_grid import Grid, GridCell
 
 LINE_HEIGHT, _JAPANESE_LINE = 1.25, 1.45
 """The height of a line in multiples of the type size, in most typefaces and in a typeface for Japanese."""
-_JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
+JAPANESE = re.compile(r"[\u2e80-\u9fff\uff00-\uff60]")
 BOLDER = 1.06
 """The factor by which bold letters are wider than others."""
 _WORD = re.compile(
@@ -60,7 +60,7 @@ def height_of(text: str, width: float, points: float, *, bold: bool = False) -> 
 
 def line_height(text: str) -> float:
     """Return the height of a text's lines in multiples of the type size."""
-    return _JAPANESE_LINE if _JAPANESE.search(text) else LINE_HEIGHT
+    return _JAPANESE_LINE if JAPANESE.search(text) else LINE_HEIGHT
 
 
 def column_widths(grid: Grid, width: float, points: float, gap: float) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.data.view_model import FigureView, HeadCell, TableCell, TableHead, TableRow, TableView, TextView
-from benchbrief.reports.office.slide_folds import folded
+from benchbrief.reports.office.slide_folds import folded, has_column, has_room
 from benchbrief.reports.office.slide_masters import Area
 from benchbrief.reports.office.slide_texts import lead_of
 from benchbrief.reports.view.arrange_elements import Slide
@@ -36,13 +36,14 @@ def figure(topic: str, above: str, *bars: str) -> Slide:
     chart = NativeChart("", "", "Rate", "", (series,), names)
     svg = "<svg>{}</svg>".format("".join(f"<text>{number}</text>" for number in bars))
     made = FigureView(1, "", svg, "", True, 1, ("", "", "Rate"), data, (), None, "", (), native=(chart,))
-    return Slide(topic, Markup("A claim"), (TextView(Markup(above)),), (made,))  # noqa: S704  # made up below
+    texts = (TextView(Markup(above)),) if above else ()  # noqa: S704  # made up below
+    return Slide(topic, Markup("A claim"), texts, (made,))
 
 
 def test_a_short_text_goes_below_the_table_before_it_or_beside_the_method() -> None:
     long = said("Method", 300)
     fold = folded([TABLE, said("Load", 20), long, said("Keys", 9)], AREA)
-    assert [text.html[:12] for text in fold.slides[0].after] == ["<p><b>Load</"]
+    assert [text.html[:12] for text in fold.slides[0].after] == ["<p><b>Load:<"]
     assert fold.slides[1:] == (long,)
     assert [each.topic for each in fold.asides] == ["Keys"]
     head = "A list"
@@ -81,3 +82,31 @@ def test_only_the_first_lines_of_a_text_are_above_a_figure() -> None:
     assert shown[0].html.count("sentence") in range(2, 7)
     assert noted == (long,)
     assert lead_of(shown, AREA.width) == (shown, ())
+
+
+def test_a_chart_is_never_flattened_by_a_text_and_two_bars_share_a_slide() -> None:
+    chart, short, long, longest = (
+        figure("Loads", "", "7", "8", "9"),
+        said("Why", 20),
+        said("Why", 150),
+        said("Why", 400),
+    )
+    room = [
+        (len(fold.slides), has_room(fold.slides[0], AREA), has_column(fold.slides[0], AREA))
+        for fold in (folded([chart, text], AREA) for text in (short, long, longest))
+    ]
+    assert room == [(1, True, True), (1, False, True), (2, True, True)], "below, beside, or on a slide of its own"
+    (slide,) = folded([chart, figure("Loads", "", "5", "6"), said("Why", 20)], AREA).slides
+    assert [block.kind for block in slide.blocks] == ["figure", "figure"]
+    assert (slide.head, len(slide.after)) == ("A claim<br>A claim", 1)
+    assert len(folded([chart, figure("Others", "", "5", "6")], AREA).slides) == 2, "another section"
+    assert len(folded([chart, chart], AREA).slides) == 2, "each is enough for a slide"
+
+
+def test_a_table_of_the_same_digits_in_another_unit_repeats_nothing() -> None:
+    drawn = figure("", "", "7", "8")
+    for unit, kinds in (("", ["figure"]), ("ms", ["figure", "table"])):
+        made = TABLE.blocks[0]
+        assert isinstance(made, TableView)
+        table = replace(TABLE, blocks=(replace(made, unit=unit),))
+        assert [block.kind for each in folded([drawn, table], AREA).slides for block in each.blocks] == kinds

@@ -28,7 +28,7 @@ def test_the_first_mark_of_a_slide_is_a() -> None:
 def test_topics_share_slides_in_the_largest_type_and_the_last_slide_is_the_fullest() -> None:
     first, second, third = (Topic(head, (Paragraph((Run("word " * 60),)),)) for head in "ABC")
     shares = [[(points, len(group)) for points, group in shared([first, second, third], area)] for area in AREAS]
-    assert shares == [[(18.0, 3)], [(18.0, 1), (14.0, 2)], [(0.0, 1)] * 3]
+    assert shares == [[(19.0, 3)], [(20.0, 1), (14.0, 2)], [(0.0, 1)] * 3]
 
 
 def test_a_text_begins_with_a_title_of_one_sentence() -> None:
