@@ -202,19 +202,26 @@ class _Writer:
         if headline:
             self.write_headline(headline)
         self.write_limits(front.warnings)
-        self.write_blocks(with_tables(blocks))
-        if not view.blocks:
-            self.paragraph("Normal", runs_of(self.words["empty_report"]))
         code = code_of(self.brief, "Word")
         method, limits = endings_of(view, self.words, coded=bool(code)) if view.disclosed else (None, None)
         both = method and limits and not self.brief.template
+        *others, last = with_tables(blocks) or (None,)
+        facts = last if both and isinstance(last, FactsView) and last.rows and not last.beside else None
+        self.write_blocks(filter(None, (*others, None if facts else last)))
+        if not view.blocks:
+            self.paragraph("Normal", runs_of(self.words["empty_report"]))
         first, second = map(self.inside, self.halves()) if both else (nullcontext(), nullcontext())
+        below_limits = method and limits and method.length > limits.length
         if method:
             with first:
                 self.write_chapter(method, last=not limits)
+                if facts and not below_limits:
+                    self.write_facts(facts)
         if limits:
             with second:
                 self.write_chapter(limits, last=True, coded=bool(code))
+                if facts and below_limits:
+                    self.write_facts(facts)
             if code:
                 self.write_coded(limits, code)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
