@@ -652,7 +652,7 @@ class _Writer:
 
     def write_grid(self, grid: Grid, *, noted: bool = False) -> None:
         """Write a table. A short table stays on one page, together with the notes below it (`noted`)."""
-        table, grid = self.grid(grid.rows, grid.columns), aligned(grid)
+        table, grid = self.grid(grid.rows, grid.columns), aligned(grid, "\N{THREE-PER-EM SPACE}")
         widths = column_widths(grid, self.width.pt, _TABLE_PT, _CELL_GAP)
         for column, width in zip(table.columns, widths, strict=True):
             column.width = Pt(width)

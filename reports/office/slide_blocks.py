@@ -295,7 +295,8 @@ class BlockWriter(SlideWriter):
         """Draw a table in the largest type up to `most` that fits, or split it over several slides. Each piece gets a
         new slide, except that the first one goes into the `area` if there is one. Returns the height of the last piece.
         """
-        grid = aligned(replace(grid, cells=tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells)))
+        lettered = tuple(replace(cell, runs=self.seen(cell.runs)) for cell in grid.cells)
+        grid = aligned(replace(grid, cells=lettered), "\N{EN SPACE}")
         whole = self.masters.layout("table").content
         first = area or whole
         used = 0.0

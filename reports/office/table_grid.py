@@ -155,9 +155,9 @@ def told_facts(facts: FactsView, words: Words) -> list[tuple[str, Markup]]:
     return told
 
 
-def aligned(grid: Grid) -> Grid:
+def aligned(grid: Grid, blank: str) -> Grid:
     """Return a table whose numbers end at one place although some have marks of footnotes: the others of their column
-    have a raised blank instead."""
+    have a `blank`, as wide as a mark, instead."""
     bodies = [cell for cell in grid.cells if cell.numeric and cell.row >= grid.heads and cell.columns == 1]
     marks = {id(cell): sum(len(run.text) for run in cell.runs if run.raised) for cell in bodies}
     widest = {
@@ -168,7 +168,7 @@ def aligned(grid: Grid) -> Grid:
 
     def padded(cell: GridCell) -> GridCell:
         missing = widest[cell.column] - marks[id(cell)] if id(cell) in marks else 0
-        return replace(cell, runs=(*cell.runs, Run("\N{EN SPACE}" * missing, raised=True))) if missing else cell
+        return replace(cell, runs=(*cell.runs, Run(blank * missing))) if missing else cell
 
     return replace(grid, cells=tuple(map(padded, grid.cells)))
 

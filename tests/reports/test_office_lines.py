@@ -29,6 +29,6 @@ def test_numbers_of_a_column_end_at_one_place_beside_marks() -> None:
         GridCell(0, 0, (Run("Rate"),), bold=True),
         *(GridCell(at, 0, runs, numeric=True) for at, runs in enumerate((marked, (Run("8"),)), 1)),
     )
-    made = aligned(Grid(3, 1, 1, cells)).cells
+    made = aligned(Grid(3, 1, 1, cells), "\N{EN SPACE}").cells
     assert [cell.text for cell in made] == ["Rate", "7a", "8\N{EN SPACE}"]
     assert made[2].plain == "8"

@@ -117,7 +117,7 @@ def test_each_brief_names_the_disclosure_of_its_own_medium_with_its_digest(made:
 
 
 def test_a_sentence_about_the_code_stands_beside_a_code_alone(made: Made) -> None:
-    told = "The code leads to the address, with the whole digest."
+    told = "Scan to open it, with its whole SHA-256."
     assert told in made.text("brief.html")
     assert told in " ".join("".join(page.extract_text() for page in made.pdf("brief.pdf").pages).split())
     markdown = made.text("brief.md")
