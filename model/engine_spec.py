@@ -63,7 +63,7 @@ STARTED = ("binary", "config", "port", "certificate", "ca", "user", "password", 
 """Attributes of a server that the run starts."""
 
 READ = frozenset({*COMMON, *STARTED, "uri", "server", "topology", "version", "max_lag", "size", "options_file"})
-"""Attributes with their own places in the plan. All others become `settings` of a database."""
+"""Attributes that have fields of their own in the plan. All others become `settings` of a database."""
 
 
 @dataclass(frozen=True)

@@ -491,8 +491,8 @@ def place_labels(
     """For each label in order, choose one of the positions in `among`: the one that covers the fewest points, lines and
     earlier labels.
 
-    The position is None if a third of the label would cover others, since a missing label is better than two unreadable
-    ones. It is also None if the label is not needed and would cover a line.
+    The position is None if a third of the label would cover something, since a missing label is better than two
+    unreadable ones. It is also None if the label is not needed and would cover a line.
     """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]

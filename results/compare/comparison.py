@@ -158,8 +158,8 @@ class Comparison:
 
     @property
     def is_apart(self) -> bool:
-        """Return whether the change computed from the repeats visibly differs from the change between the two shown
-        values."""
+        """Return whether the change between the two shown values looks different from the change computed from the
+        repeats."""
         if self.first is None or self.second is None or self.first.value is None or self.second.value is None:
             return False
         if self.ratio is not None and self.unit not in ("share", "%"):

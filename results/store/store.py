@@ -152,7 +152,7 @@ class MissingValues:
 
     @cached_property
     def _unvaried(self) -> Mapping[str, None]:
-        """Return each factor, with None as the level of cells that do not vary it."""
+        """Return the level of each factor for a cell that varies none of them: None."""
         return dict.fromkeys(factor for (factor,) in self._sql(_FACTORS).rows)
 
     @cached_property
