@@ -96,7 +96,8 @@ def opened(runs: Runs) -> Iterator[SeriesTable]:
 def found(
     rows: Sequence[SeriesRow], choice: SeriesChoice | None = None, tags: Mapping[str, tuple[str, ...]] | None = None
 ) -> FoundSeries:
-    """Read rows from one file, as a cache that has merged its files. To fetch each run would take ten times as long."""
+    """Return the series in these rows. They are read from one file, as from a merged cache, because fetching each run
+    would take ten times as long."""
     entries = {row.run_id: series_cache._Entry("1", SERIES, [*(tags or {}).get(row.run_id, ())], "") for row in rows}
     with tempfile.TemporaryDirectory() as folder:
         if rows:

@@ -125,7 +125,7 @@ def test_a_chart_and_the_workbook_inside_of_it_say_the_same(english: Rendered, t
 
 
 def _doubled(name: str, part: str) -> str:
-    """Double the numbers of a sheet."""
+    """Double the numbers in a sheet of a workbook. Other parts are returned unchanged."""
     if not name.startswith("xl/worksheets"):
         return part
     return re.sub(

@@ -37,7 +37,7 @@ def made(folder: Path, *formats: Format, japanese: bool = False, **changes: obje
 
 
 def english_once(factory: pytest.TempPathFactory) -> Rendered:
-    """Return a brief in all these formats, for the tests of several modules."""
+    """Return a brief in all the formats of `TO_EDIT`. It is made once for the tests of several modules."""
     return returned_once(factory, "to-edit", lambda folder: made(folder, *TO_EDIT, disclosure="separate"))
 
 

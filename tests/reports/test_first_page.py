@@ -34,8 +34,8 @@ MADE = [
 
 @pytest.fixture(scope="module", params=[[], *longer(MADE)], ids=len)
 def pdfs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
-    """Briefs with a headline, by template and language: an example that other tests have drawn, or each of `MADE`, with
-    a logo."""
+    """Return briefs with a headline, by template and language. Without a parameter, there is only the quickstart, as
+    other tests have drawn it. With one, its briefs are made, and have a logo."""
     if not request.param:
         return {("technical_brief", "en"): example_once(tmp_path_factory, "quickstart", "a4")}
     found = {}

@@ -47,7 +47,7 @@ def example_once(factory: pytest.TempPathFactory, name: str, paper: str) -> Path
 
 @pytest.fixture
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Return `example_once`."""
+    """Return a function that returns the PDF of an example on a paper, or on slides: see `example_once`."""
     return partial(example_once, tmp_path_factory)
 
 

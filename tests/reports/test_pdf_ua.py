@@ -35,7 +35,7 @@ NAMES = {
     "blog": "cluster_shrink",
     "slide": "cluster_shrink",
 }
-"""A brief for each layout. That of the first is in Japanese."""
+"""The name of a brief for each layout. The first one is in Japanese."""
 PDF: tuple[Format, ...] = ("pdf",)
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="12"><rect width="40" height="12" fill="#0a7"/></svg>'
 A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
@@ -64,7 +64,7 @@ def sheet_once(factory: pytest.TempPathFactory, template: str) -> Path:
 
 @pytest.fixture(scope="module", params=[["technical_brief", "slide"], *longer([*TEMPLATES])], ids=len)
 def sheets(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return PDFs by layout."""
+    """Return the PDF of each layout that a test asks for, as `sheet_once` makes it."""
     return {template: sheet_once(tmp_path_factory, template) for template in request.param}
 
 

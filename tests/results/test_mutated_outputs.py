@@ -27,7 +27,7 @@ from tests.support.tools import REPOSITORY
 
 OUTPUTS = RECORDED_OUTPUTS
 SEEDS = [range(30), *longer(range(100))]
-"""The changes of each recording. In all, there are 1,100 changes nightly, and as many changed outputs are read."""
+"""The seeds of the changes to each recording. In all, the nightly run reads 1,100 changed outputs."""
 ROUNDING = 0.02
 """Relative differences up to this share do not count as another fact, because a mean has more digits than the numbers
 that repeat it."""

@@ -37,7 +37,8 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 def returned_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Made]) -> Made:
-    """Return what `make` returned when it filled the folder with this name. It must be picklable."""
+    """Return what `make` returns, which must be picklable. The first process that asks for this name calls `make`, and
+    the others read its result from the folder."""
     kept = "returned.pickle"
     folder = made_once(factory, name, lambda folder: _write(folder / kept, make(folder)))
     made: Made = pickle.loads((folder / kept).read_bytes())  # noqa: S301  # of these tests

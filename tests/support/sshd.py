@@ -55,7 +55,7 @@ class Sshd:
 
     @property
     def key(self) -> Path:
-        """Return the private key of the user."""
+        """Return the path of the user's private key."""
         return self.home / ".ssh" / "id_ed25519"
 
     @property

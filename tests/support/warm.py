@@ -160,7 +160,8 @@ def share_among_processes() -> Path:
 
 
 def shared_folder() -> Path:
-    """Return the folder that all processes of the tests share."""
+    """Return the folder of sockets that all processes of the tests share. If there is none, make it and remove it at
+    the end."""
     if not os.environ.get(_PLACE):
         atexit.register(shutil.rmtree, share_among_processes(), ignore_errors=True)
     return Path(os.environ[_PLACE])

@@ -116,15 +116,17 @@ class _Shared(DrawnOnce):
 
 
 class _Own(DrawnOnce):
-    """The converter of a command that may be killed: a drawing that is cut off would spoil the next one. It takes what
-    others have drawn, and starts a child only for the rest."""
+    """The converter of a command that may be killed. It takes charts that others have drawn, and starts a child only
+    for the rest. Such a command must not use the shared converter, since a drawing that is cut off would spoil the next
+    one.
+    """
 
     _folder = shared_folder()
     close = Converter.close
 
 
 _CONVERTERS: list[Converter] = [_Shared()]
-"""The last is used."""
+"""The chart converters of this process. The last one is used: a command that may be killed adds one of its own."""
 
 
 class _Databases:

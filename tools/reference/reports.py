@@ -1,4 +1,4 @@
-"""Makes the page of reports."""
+"""Makes the page of reports: their elements, options, templates and languages."""
 
 from __future__ import annotations
 

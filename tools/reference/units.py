@@ -1,4 +1,4 @@
-"""Makes the page of units."""
+"""Makes the page of units, by what they measure, and of currencies."""
 
 from __future__ import annotations
 

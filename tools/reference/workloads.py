@@ -1,4 +1,4 @@
-"""Makes the page of named workloads."""
+"""Makes the page of named workloads, by the load generator that has them."""
 
 from __future__ import annotations
 

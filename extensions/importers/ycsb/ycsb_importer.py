@@ -337,7 +337,7 @@ def _against(rows: Sequence[YcsbRow], paths: Mapping[str, Path], logged: dict[Pa
 
 
 def _read(path: Path, row: str) -> Histogram:
-    """Read a log. Raises BadLine."""
+    """Return the histogram of one row's operations over a whole log. Raises BadLine."""
     return h.merge(piece.histogram for piece in hdr_importer.read(path, row).get(row, ()))
 
 

@@ -53,7 +53,7 @@ class Request:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the options of `sbatch`."""
+        """Return the request as options of `sbatch`, such as `--nodes=2`."""
         rest = {name: value for name, value in self.options.items() if name != "constraint"}
         return (
             *(f"--{name}={value}" if value else f"--{name}" for name, value in rest.items()),

@@ -33,7 +33,7 @@ class CheckedGoYcsb:
     threads: int | None = None
 
     def rows(self) -> Iterator[tuple[str, GoYcsbRow]]:
-        """Yield each row with its name."""
+        """Yield each row, interim rows first, with a name for messages."""
         for number, rows in enumerate(self.text.interim, start=1):
             for name, row in rows.items():
                 yield f"{name} (interim rows {number})", row

@@ -1,4 +1,4 @@
-"""The messages about openload."""
+"""The messages about openload in runs and briefs, by code. Their words in each language are in `words/`."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ KEYS = {"hardware": ("eco", "old"), "workload": ("a",), "threads": ("threads: 1"
 
 @st.composite
 def expressions(draw: st.DrawFn, unit: str, depth: int = 3) -> Shape:
-    """Return a strategy for expressions in `unit`."""
+    """Return a Hypothesis strategy for expressions whose values are in `unit`."""
     forms = ["atom"] if depth == 0 else ["atom", "sum", "scaled", "index", "reduce", "reduce", "when"]
     match draw(st.sampled_from(forms)):
         case "atom":
