@@ -109,7 +109,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests() -> Iterator[None]:
-    """Keep the secrets of each test to that test, so that they are not masked in the messages of another one."""
+    """Remember secrets only during the test that has them, so that they are not masked in the messages of another one."""
     with KNOWN.apart():
         yield
 
@@ -135,8 +135,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
-    """Yield this machine's transport. Its jobs are in a folder of this test, so that ending what it left behind does
-    not end other tests' jobs."""
+    """Yield this machine's transport. It keeps its jobs in a folder of this test, so that ending leftover jobs does not
+    end those of other tests."""
     from benchbrief.runners.hosts.host_connections import open_transport
     from tests.support import cells
 
