@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from benchbrief.reports.office.rich_text import Run
+from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.text_fit import JAPANESE, lines_of
 from benchbrief.reports.text.line_ends import phrases
 
-_LAST_LINE = 12
-"""The least letters of a title's last line."""
+_LAST_LINE, _MOST_LINES = 12, 4
+"""The least letters of a title's last line, and the most lines of a Japanese title whose lines are chosen."""
 
 
 def closed(runs: tuple[Run, ...]) -> tuple[Run, ...]:
@@ -31,26 +31,52 @@ def closed(runs: tuple[Run, ...]) -> tuple[Run, ...]:
 def broken(runs: Sequence[Run], width: float, points: float, *, bold: bool = True) -> tuple[Run, ...]:
     """Return the runs of a Japanese title or caption with line breaks between phrases, and between parts of the
     sentence if possible. It gets no more lines than without them."""
-    text, made = "".join(run.text for run in runs), list[Run]()
+    text, ends = "".join(run.text for run in runs), _ends(runs)
 
     def lines(part: str) -> int:
         return lines_of(part.strip(), width, points, bold=bold)
 
-    def ends_of_lines(first: int, most: int) -> list[int] | None:
-        rest = text[first:]
-        if lines(rest) == 1:
+    def cuts(first: int, most: int) -> list[int] | None:
+        if lines(text[first:]) == 1:
             return []
-        ends = {*accumulate(map(len, phrases(rest))), *(found.end() for found in re.finditer("[：、]", rest))}
-        fitting = [at for at in ends if 0 < at < len(rest) and lines(rest[:at]) == 1] if most > 1 else []
-        for at in sorted(fitting, key=lambda at: (rest[at - 1] in "：、", at), reverse=True):
-            if (others := ends_of_lines(first + at, most - 1)) is not None:
-                return [first + at, *others]
+        fitting = [at for at in ends if at > first and lines(text[first:at]) == 1] if most > 1 else []
+        for at in sorted(fitting, key=lambda at: (text[at - 1] in "：、", at), reverse=True):
+            if (others := cuts(at, most - 1)) is not None:
+                return [at, *others]
         return None
 
-    ends = ends_of_lines(0, lines(text)) if JAPANESE.search(text) and "\n" not in text else None
-    at = 0
+    return _cut(runs, (ends and cuts(0, min(lines(text), _MOST_LINES))) or [])
+
+
+def wrapped(paragraph: Paragraph, width: float, points: float) -> Paragraph:
+    """Return a Japanese paragraph of a narrow column with its lines as full as possible without breaking a phrase."""
+    ends, text, at, cuts = _ends(paragraph.runs), paragraph.text, 0, list[int]()
+    while ends and lines_of(text[at:].strip(), width, points) > 1:
+        fitting = [end for end in ends if end > at and lines_of(text[at:end].strip(), width, points) == 1]
+        if not fitting:
+            return paragraph
+        at = max(fitting)
+        cuts.append(at)
+    return replace(paragraph, runs=_cut(paragraph.runs, cuts))
+
+
+def _ends(runs: Sequence[Run]) -> list[int]:
+    """Return where phrases of a Japanese text end, but not within its numbers. Return nothing for other texts."""
+    text = "".join(run.text for run in runs)
+    if not JAPANESE.search(text) or "\n" in text:
+        return []
+    ends, at = {*accumulate(map(len, phrases(text))), *(found.end() for found in re.finditer("[：、。]", text))}, 0
     for run in runs:
-        cuts = [end - at for end in ends or () if at < end <= at + len(run.text)]
+        ends -= set(range(at + 1, at + len(run.text))) if run.number or run.code else set()
+        at += len(run.text)
+    return sorted(end for end in ends if 0 < end < len(text))
+
+
+def _cut(runs: Sequence[Run], ends: Sequence[int]) -> tuple[Run, ...]:
+    """Return runs with line breaks at these places of their text."""
+    made, at = list[Run](), 0
+    for run in runs:
+        cuts = [end - at for end in ends if at < end <= at + len(run.text)]
         parts = [run.text[first:end].strip() for first, end in zip((0, *cuts), (*cuts, None), strict=True)]
         made.append(replace(run, text="\n".join(parts)) if cuts else run)
         at += len(run.text)

@@ -21,6 +21,7 @@ from benchbrief.reports.data.view_model import (
     figures_of,
 )
 from benchbrief.reports.office.brief_frame import code_of, endings_of, front_of, properties_of, said_of
+from benchbrief.reports.office.line_breaks import wrapped
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.packages import settled
 from benchbrief.reports.office.prose_tables import with_tables
@@ -44,9 +45,7 @@ from benchbrief.reports.office.slide_masters import (
     Area,
 )
 from benchbrief.reports.office.slide_notes import marks_in
-from benchbrief.reports.office.slide_parts import (
-    height_of_all,
-)
+from benchbrief.reports.office.slide_parts import height_of_all, indent_of
 from benchbrief.reports.office.slide_tables import height_within
 from benchbrief.reports.office.slide_texts import TopicWriter, lead_of, said_in
 from benchbrief.reports.office.slide_theme import set_language, set_theme
@@ -166,6 +165,7 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
             area = replace(column, top=drawn.top, height=whole.bottom - drawn.top)
             fitting = (size for size in _BESIDE_PT if height_of_column(slide, column, size) <= area.height)
             points = next(fitting, points)
+            said = [wrapped(each, area.width - indent_of(each, points), points) for each in said]
         elif figures:
             area = replace(whole, top=whole.bottom - spare + 2 * AIR, height=spare - 2 * AIR)
         else:

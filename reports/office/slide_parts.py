@@ -50,12 +50,14 @@ _SIGNS = {
 def height_of_all(paragraphs: Iterable[Paragraph], width: float, points: float) -> float:
     """Return the total height of paragraphs."""
     return sum(
-        height_of(each.text.rpartition("\t")[2], width - _indent(each, points), points) + _BETWEEN * points + each.above
+        height_of(each.text.rpartition("\t")[2], width - indent_of(each, points), points)
+        + _BETWEEN * points
+        + each.above
         for each in paragraphs
     )
 
 
-def _indent(paragraph: Paragraph, points: float) -> float:
+def indent_of(paragraph: Paragraph, points: float) -> float:
     return points * (_INDENT * (paragraph.level + 1) if paragraph.item else paragraph.hang)
 
 
@@ -81,7 +83,7 @@ def add_text(
         made.alignment, made.space_before, made.space_after = align, Pt(each.above), Pt(_BETWEEN * points)
         if each.item or each.hang:
             properties = made._p.get_or_add_pPr()
-            properties.set("marL", str(Pt(_indent(each, points))))
+            properties.set("marL", str(Pt(indent_of(each, points))))
             properties.set("indent", str(-Pt((each.hang or _INDENT) * points)))
             properties.append(parse_xml(_SIGNS[each.item].format(nsdecls("a"))))
         fill(made, each.runs, points, colour, bold=bold)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.reports.office.line_breaks import broken, closed
-from benchbrief.reports.office.rich_text import Run
+from benchbrief.reports.office.line_breaks import broken, closed, wrapped
+from benchbrief.reports.office.rich_text import Paragraph, Run
 from benchbrief.reports.office.table_grid import Grid, GridCell, aligned
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -20,6 +20,8 @@ def test_lines_of_a_japanese_title_end_between_words() -> None:
     lines = "".join(run.text for run in broken(runs, 300.0, 20.0)).split("\n")
     assert lines[0] == "P5430 のスループットは、"
     assert "".join(lines).replace(" ", "") == "P5430のスループットは、65%から70%までです"
+    _, number, _ = wrapped(Paragraph(runs), 130.0, 20.0).runs
+    assert number.text.strip() == "65%", "a number is never broken"
     assert broken((Run("Three words here"),), 40.0, 20.0) == (Run("Three words here"),), "programs break English"
 
 

@@ -126,10 +126,12 @@ def test_curves_have_labels_at_their_first_and_last_points_if_they_have_the_same
 
 def test_repeats_are_rings_on_their_bars() -> None:
     plain = bars("HDD", (10, 20, 30))
-    slide, _ = drawn(replace(plain, points=(replace(plain.points[0], repeats=(8, 12)), *plain.points[1:])))
+    slide, chart = drawn(replace(plain, points=(replace(plain.points[0], repeats=(8, 12)), *plain.points[1:])))
     _, *rings = next(shape for shape in slide.shapes if hasattr(shape, "shapes")).shapes  # on a line
     assert [ring.name for ring in rings] == ["HDD 8", "HDD 12"]
     assert rings[0].top > rings[1].top
+    label = chart.plots[0].series[0].points[0].data_label
+    assert str(label.position).startswith("INSIDE_BASE"), "above the rings it would be read at their height"
 
 
 def test_bounds_have_their_texts_and_an_arrow() -> None:
