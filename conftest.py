@@ -109,7 +109,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests() -> Iterator[None]:
-    """Remember secrets only during the test that has them, so that they are not masked in the messages of another one."""
+    """Remember secrets only during the test that has them, so that they are not masked in messages of another one."""
     with KNOWN.apart():
         yield
 
