@@ -51,9 +51,9 @@ def interrupted_at(bench: Bench, module: str, number: int, *words: str, lost: bo
 @pytest.mark.parametrize(
     ("module", "number"),
     [
-        ("benchbrief.cli.command_line", signal.SIGINT),
         ("benchbrief.commands.running.run", signal.SIGHUP),
         *longer(
+            ("benchbrief.cli.command_line", signal.SIGINT),
             ("click", signal.SIGHUP),
             ("benchbrief.cli.terminal", signal.SIGINT),
             ("benchbrief.dsl.syntax.parse", signal.SIGINT),

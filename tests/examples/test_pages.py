@@ -111,8 +111,8 @@ def test_the_page_of_the_published_figures_reads_as_it_did(
             ("flash_cache", ("60%", "50%", "at least 2")),
             ("price_performance", ("+2%", "1.3%", "16%", "−9 to −3%")),
             ("rocksdb_ssds", ("30%", "1.5", "1.8")),
+            ("power_efficiency", ("30",)),
         ),
-        ("power_efficiency", ("30",)),
         ("cluster_shrink", ("26 to 29", "35")),
     ],
 )

@@ -13,6 +13,7 @@ from benchbrief.reports.render.render_report import render
 from benchbrief.results.store.store_schema import LatencyRow, ThroughputRow
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
+from tests.support.longer import longer
 from tests.support.plans import compile_text
 
 SPEC = """
@@ -82,15 +83,20 @@ FAR, NEAR = {"old": 1000.0, "new": 2000.0, "next": 4000.0}, {"old": 1000.0, "new
     [
         (BY, FAR, ["--B", "--B"]),
         (BY, NEAR, ["-BB", "-BB"]),
-        ("columns = workload  rows = throughput[threads: 16] by hardware", FAR, ["--", "--", "BB"]),
-        ("rows = workload  columns = latency.p99[read][threads: 16] by hardware", FAR, ["--B", "--B"]),
-        ("rows = workload  columns = [throughput[threads: 16], latency.p99[read][threads: 16]] by hardware", FAR,
-         ["--B--B", "--B--B"]),
+        *longer(
+            ("columns = workload  rows = throughput[threads: 16] by hardware", FAR, ["--", "--", "BB"]),
+            ("rows = workload  columns = latency.p99[read][threads: 16] by hardware", FAR, ["--B", "--B"]),
+            ("rows = workload  columns = [throughput[threads: 16], latency.p99[read][threads: 16]] by hardware", FAR,
+             ["--B--B", "--B--B"]),
+        ),
         ("rows = hardware  columns = [throughput[a, threads: 16], latency.p99[read][a, threads: 16]]", NEAR,
          ["--", "BB", "BB"]),
-        ("rows = hardware  columns = throughput[threads: 16] by workload", FAR, ["--", "--", "BB"]),
-        ("rows = workload  columns = throughput by hardware, threads", FAR, ["----BB", "----BB"]),
-        ("rows = workload  columns = [throughput[old, threads: 16], throughput[next, threads: 16]]", FAR, ["-B", "-B"]),
+        *longer(
+            ("rows = hardware  columns = throughput[threads: 16] by workload", FAR, ["--", "--", "BB"]),
+            ("rows = workload  columns = throughput by hardware, threads", FAR, ["----BB", "----BB"]),
+            ("rows = workload  columns = [throughput[old, threads: 16], throughput[next, threads: 16]]", FAR,
+             ["-B", "-B"]),
+        ),
     ],
 )  # fmt: skip
 def test_the_best_of_what_is_compared_is_bold_with_all_that_the_repeats_do_not_tell_from_it(

@@ -33,7 +33,7 @@ from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 HOSTS = r"\.lab|\.cloud"
-EXAMPLES = ["power_efficiency", "cluster_shrink", *longer("price_performance", "rocksdb_ssds", "flash_cache")]
+EXAMPLES = ["power_efficiency", *longer("cluster_shrink", "price_performance", "rocksdb_ssds", "flash_cache")]
 
 
 @pytest.fixture(scope="module")

@@ -160,6 +160,7 @@ def test_no_column_of_a_view_can_be_the_name_of_a_factor(store: Store) -> None:
         assert {name for name, *_ in store.sql(f"DESCRIBE measure.{view}")} <= VIEW_COLUMNS | {"codec", "vsize"}
 
 
+@pytest.mark.usefixtures("duckdb_file")
 def test_the_file_for_duckdb_has_the_columns_too(tmp_path: Path) -> None:
     cell = at_levels({"codec": "lz4"})
     run = RunMaker(tmp_path / "run", with_factors(a_plan([cell]), CODEC))

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -45,6 +46,13 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run = ramp(folder)
         rebuild(run.run_dir)
     return run.run_dir
+
+
+@pytest.fixture(scope="module")
+def answering(asked: Path) -> Iterator[Store]:
+    """Yield a store that answers many tests. That a store stays as it is, is one of them."""
+    with open_store(asked) as store:
+        yield store
 
 
 def test_a_query_gives_its_dims_and_value_in_the_order_of_the_plan(tmp_path: Path) -> None:
@@ -199,16 +207,17 @@ def test_a_query_of_another_shape_than_it_says_is_refused(tmp_path: Path) -> Non
         ("PIVOT cells ON hardware USING count(*)", "this PIVOT needs its columns named"),
     ],
 )
-def test_sql_that_can_not_be_answered_gets_one_clear_line(asked: Path, tmp_path: Path, sql: str, message: str) -> None:
+def test_sql_that_can_not_be_answered_gets_one_clear_line(
+    answering: Store, tmp_path: Path, sql: str, message: str
+) -> None:
     file = tmp_path / "file"
-    with open_store(asked) as store:
-        with pytest.raises(ResultsError) as raised:
-            store.sql(sql.format(file=file))
-        assert str(raised.value).startswith(message)
-        assert "\n" not in str(raised.value)
-        assert raised.value.hint
-        assert not file.exists()
-        assert list(store.sql("SELECT count(*), max(measured_s) FROM cells")) == [(4, 10.0)]
+    with pytest.raises(ResultsError) as raised:
+        answering.sql(sql.format(file=file))
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+    assert raised.value.hint
+    assert not file.exists()
+    assert list(answering.sql("SELECT count(*), max(measured_s) FROM cells")) == [(4, 10.0)]
 
 
 def test_a_wrong_column_is_answered_with_those_that_are_like_it(tmp_path: Path) -> None:
@@ -243,9 +252,8 @@ def test_python_variables_are_not_tables(tmp_path: Path) -> None:
         "VALUES (1), (2)",
     ],
 )
-def test_a_query_that_only_reads_is_answered(asked: Path, sql: str) -> None:
-    with open_store(asked) as store:
-        table = store.sql(sql)
+def test_a_query_that_only_reads_is_answered(answering: Store, sql: str) -> None:
+    table = answering.sql(sql)
     assert table.columns
     assert len(table.types) == len(table.columns)
 
@@ -270,6 +278,7 @@ def test_names_with_quotes_come_back_as_they_are(tmp_path: Path) -> None:
     assert row.reason == f'{cell.id} failed: it said "no" to O\'Brien'
 
 
+@pytest.mark.usefixtures("duckdb_file")
 def test_the_duckdb_file_stands_alone(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     rebuild(run.run_dir)
@@ -345,6 +354,7 @@ def test_a_store_is_fresh_when_the_journal_has_grown(tmp_path: Path) -> None:
         assert len(store.sql("FROM measure.throughput WHERE operation = 'all'")) == 2
 
 
+@pytest.mark.usefixtures("duckdb_file")
 def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     (run.run_dir / "store").write_bytes(b"a file where the folder should be")
@@ -375,6 +385,7 @@ print(json.dumps(sorted(seen)))
 """
 
 
+@pytest.mark.usefixtures("duckdb_file")
 @pytest.mark.long
 def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
     run = ramp(tmp_path)
@@ -424,6 +435,7 @@ def test_a_store_stays_usable_after_an_error(tmp_path: Path) -> None:
         assert len(store.sql("FROM cells")) == 4
 
 
+@pytest.mark.usefixtures("duckdb_file")
 def test_a_metric_of_the_spec_is_a_view(tmp_path: Path) -> None:
     run = ramp(tmp_path)
     sql = "SELECT hardware, max(value) AS value FROM measure.throughput WHERE operation = 'all' GROUP BY hardware"
@@ -464,6 +476,7 @@ def test_only_latencies_are_merged_over_repeats_and_rates_have_their_spread(tmp_
         assert mean == 15.0
 
 
+@pytest.mark.usefixtures("duckdb_file")
 def test_the_file_system_says_whether_a_database_that_can_not_be_written_has_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
