@@ -37,13 +37,15 @@ class Bars:
         return self.slot / (len(self.series) + (len(self.series) - 1) * APART / 100 + self.gap / 100)
 
     def ends_in(self, place: int) -> list[tuple[float, float]]:
-        """Return the position of each bar in a slot: its middle, and the end that has its number."""
-        values = [(at, finite(series.values[place])) for at, series in enumerate(self.series)]
-        return [
-            (self.middle(place, at), self.plot.y(value) - self.rise(at, place))
-            for at, value in values
-            if value is not None
-        ]
+        """Return the position of each bar in a slot: its middle, and the end that has its number or its interval."""
+        found = []
+        for at, series in enumerate(self.series):
+            value = finite(series.values[place])
+            if value is not None:
+                high = (finite(series.high[place]) if series.high else None) or value
+                top = min(self.plot.y(value) - self.rise(at, place), self.plot.y(high))
+                found.append((self.middle(place, at), top))
+        return found
 
     def rise(self, series: int, place: int) -> float:
         """Return how far the number of a bar is moved up, because of repeats beyond the bar's end or an arrow there. It

@@ -33,6 +33,8 @@ numbers."""
 _LEAST_CHART, _LEAST_PANELS, _OF_NOTES = 285.0, 300.0, 0.1
 """The least heights of a chart and of several panels, each with its caption and its key: a chart is not flattened under
 45 % of the slide. Then the share of a slide to leave for a table's notes."""
+_BRACKETS, _AXIS_NAME = 32.0, 18.0
+"""How much higher a chart is because of brackets over its bars, and because of the name of its x axis."""
 _CHART_SHARE, _GUTTER = 0.6, 28.0
 """The share of a slide's width that a chart has beside texts or tables, and the space between them."""
 _TITLE_LINES, _TITLE_PT = 2, 24.0
@@ -281,7 +283,7 @@ def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
     after = height_of_all(said_in(slide.after), area.width, points)
     match slide.blocks:
         case (FigureView() as figure, *others) if can_draw(figure.native):
-            least = _LEAST_CHART if len(figure.native) == 1 else _LEAST_PANELS
+            least = max(_least_height(each) for each in slide.blocks if isinstance(each, FigureView))
             gained = LINE_LESS * (lines_of(slide.head.striptags(), area.width, _TITLE_PT, bold=True) == 1)
             above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
             width = half_of(area).width if any(map(_is_figure, others)) else area.width
@@ -292,6 +294,13 @@ def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
             texts = height_of_all(said_in(slide.texts), area.width, READ_PT)
             return texts + after + height_of_table(table, area) + 2 * AIR <= (1 - _OF_NOTES) * area.height
     return False
+
+
+def _least_height(figure: FigureView) -> float:
+    """Return the least height of a figure with its caption, its key, its brackets and the name of its x axis."""
+    least = _LEAST_CHART if len(figure.native) == 1 else _LEAST_PANELS
+    brackets = any(series.mark == "bracket" for chart in figure.native for series in chart.series)
+    return least + _BRACKETS * brackets + _AXIS_NAME * any(chart.x_title for chart in figure.native)
 
 
 def height_of_table(table: TableView, area: Area) -> float:
