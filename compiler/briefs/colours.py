@@ -65,6 +65,12 @@ def shades(colour: str) -> Sequence[str]:
     return colour, next((light for light in lighter if contrast_on_white(light) >= _SHOWS), colour), dark
 
 
+def mixed(colour: str, white: float) -> str:
+    """Lighten a colour: `white` is the share of white, 0 to 1."""
+    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(each + (255 - each) * white):02x}" for each in channels)
+
+
 def contrast_on_white(colour: str) -> float:
     """Return the contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
     red, green, blue = _light(colour)

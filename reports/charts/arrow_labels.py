@@ -233,7 +233,8 @@ def _boxes(plot: Plot, trace: Trace) -> Iterator[tuple[Box, float]]:
             left, right = plot.bar(trace, point.x)
             yield Box(left, min(py, y(0.0)), right, max(py, y(0.0))), _BAR
             if point.low is not None and point.high is not None:
-                yield Box((left + right) / 2 - 2, y(point.high), (left + right) / 2 + 2, y(point.low)), _MARK
+                at = plot.spread_at(trace, point)
+                yield Box(at - 2, y(point.high), at + 2, y(point.low)), _MARK
         else:
             yield Box(px - 6, py - 6, px + 6, py + 6), _MARK
     if trace.mark in ("line", "curve", "slope") and not trace.loose:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from benchbrief.compiler.briefs.colours import contrast_on_white
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.charts.chart import INK, PAPER, SMALL, TEXT, ChartPoint, Trace, text_width
-from benchbrief.reports.charts.chart_layout import ARROW, BRACKET, NUMBER, ChartText, Plot
+from benchbrief.reports.charts.chart_layout import ARROW, BRACKET, NEAR, NUMBER, RING, ChartText, Plot
 
 _FLOATING = 16.0
 """The largest width of a floating bar in pixels."""
@@ -15,8 +15,11 @@ _FOOT = 18.0
 """The height in pixels of the space for a number at the foot of a bar."""
 _STRUCK = 5.5
 """The distance in pixels from a number's middle within which a line would strike the number through."""
-_ARROW = ARROW - 3
-"""The length in pixels of the arrow at a bar that may be longer."""
+_ABOVE, _CLEAR = 6.0, 8.0
+"""The distances in pixels that a number keeps from its bar's end below it, and from a line below it."""
+_ARROW, _INSET, _HEAD = ARROW - 3, 4.0, 6.0
+"""The length in pixels of the arrow at a bar that may be longer or shorter, the distance of the latter from the bar's
+ends, and the least length of an arrow."""
 _LEAST_CONTRAST = 3.0
 """The least contrast between a white number and its bar."""
 
@@ -93,42 +96,85 @@ def floating_bars(plot: Plot, trace: Trace) -> list[FloatingBar]:
 
 
 def numbers_at_bars(plot: Plot) -> Iterator[ChartText]:
-    """Yield the numbers at both ends of floating bars. If the numbers of all other bars fit without touching intervals
-    and repeats, yield these, too."""
+    """Yield the numbers at both ends of floating bars and, if there is room for all of them, those of the other
+    bars."""
     shown = plot.bars_have_numbers
-    levels = [plot.y_pixel(t)(p.y) for t in plot.levels for p in t.points if p.y is not None and not p.upright]
+    within = shown and _are_within(plot)
     for series, trace in enumerate(plot.chart.traces):
         if trace.mark == "bar" and shown:
-            y = plot.y_pixel(trace)
-            for point in trace.points:
-                if point.y is not None:
-                    first, last = plot.bar(trace, point.x)
-                    middle, spread = (first + last) / 2, [abs(y(v) - y(0.0)) for v in point.spread]
-                    if not point.repeats and spread and stands_at_foot(abs(y(point.y) - y(0.0)), spread, _FOOT):
-                        at, ink = y(0.0) + (_FOOT / 2 if point.y < 0 else -_FOOT / 2), ink_within(trace, point)
-                    else:
-                        above, ink = 10 if spread else 6 + ARROW * point.is_open, INK
-                        at = y(min(point.extent)) + above if point.y < 0 else y(max(point.extent)) - above
-                        if any(abs(at - level) < _STRUCK for level in levels):  # the number goes inside the bar
-                            inside = y(point.y) + (-_FOOT / 2 if point.y < 0 else _FOOT / 2)
-                            if not spread and abs(y(point.y) - y(0.0)) > _FOOT:
-                                at, ink = inside, ink_within(trace, point)
-                    yield ChartText(plot.number_at(point), middle, at, "center", ink, SMALL, series=series)
+            known = (point for point in trace.points if point.y is not None)
+            yield from (_number(plot, trace, point, series, within=within) for point in known)
         elif trace.mark == "range":
             yield from _ends(plot, series, trace)
 
 
-def arrows_at_bars(plot: Plot, trace: Trace) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    """Yield the start and the tip of an arrow at the end of each bar whose true value may lie beyond it."""
-    y = plot.y_pixel(trace)
+def _number(plot: Plot, trace: Trace, point: ChartPoint, series: int, *, within: bool) -> ChartText:
+    """Return a bar's number. It is at the bar's end, above or `within` the bar. If an interval or repeats reach far
+    beyond the end, it is beside them or, without room there, at the bar's foot: above them, it would be read at the
+    wrong height."""
+    y, value = plot.y_pixel(trace), point.y or 0.0
+    (first, last), out = plot.bar(trace, point.x), 1 if value < 0 else -1
+    text, middle, end, foot = plot.number_at(point), (first + last) / 2, y(value), y(0.0)
+    over, spread = plot.overshoot(trace, point), [abs(y(v) - foot) for v in point.spread]
+    if plot.spreads_aside and point.spread:
+        middle, end = (first + plot.spread_at(trace, point) - RING) / 2, end + out * _ABOVE
+    elif within or (over > NEAR and stands_at_foot(abs(end - foot), spread, _FOOT)):
+        at = end - out * _FOOT / 2 if within else foot + out * _FOOT / 2
+        return ChartText(text, middle, at, "center", ink_within(trace, point), SMALL, series=series, within=True)
+    else:
+        end += out * (over + (10 if spread else _ABOVE + ARROW * point.is_open))
+        struck = (level for level in _levels(plot) if _ABOVE - _CLEAR < out * (level - y(value)) < _ABOVE + _STRUCK)
+        end = next((level + out * _CLEAR for level in struck), end)
+    return ChartText(text, middle, end, "center", INK, SMALL, series=series)
+
+
+def _are_within(plot: Plot) -> bool:
+    """Return whether all bars have their numbers within, because a line would strike through a number above its bar.
+    All bars must be long enough."""
+    found = False
+    for trace in (t for t in plot.chart.traces if t.mark == "bar"):
+        y = plot.y_pixel(trace)
+        for point in (p for p in trace.points if p.y is not None):
+            end, foot = y(point.y or 0.0), y(0.0)
+            if point.spread or point.bound or abs(end - foot) <= _FOOT:
+                return False
+            above = ((level - end) * (1 if end > foot else -1) for level in _levels(plot))
+            found |= any(_ABOVE - _CLEAR < each < _ABOVE + _STRUCK for each in above)
+    return found
+
+
+def _levels(plot: Plot) -> list[float]:
+    """Return the heights in pixels of the straight lines across a chart."""
+    return [plot.y_pixel(t)(p.y) for t in plot.levels for p in t.points if p.y is not None and not p.upright]
+
+
+Arrow = tuple[tuple[float, float], tuple[float, float]]
+"""The start and the tip of an arrow in pixels."""
+
+
+def arrows_at_bars(plot: Plot, trace: Trace) -> Iterator[Arrow]:
+    """Yield an arrow at the end of each bar whose true value may lie beyond it."""
     for point in (p for p in trace.points if p.is_open):
-        if point.y is None or trace.mark != "bar":
-            continue
-        middle, end = sum(plot.bar(trace, point.x)) / 2, y(point.y)
-        if plot.flat:
-            yield (end, middle), (end + (-_ARROW if point.y < 0 else _ARROW), middle)
-        else:
-            yield (middle, end), (middle, end + (_ARROW if point.y < 0 else -_ARROW))
+        yield from _arrow(plot, trace, point, 0.0, _ARROW)
+
+
+def arrows_into_bars(plot: Plot, trace: Trace) -> Iterator[Arrow]:
+    """Yield an arrow within each bar whose true value may lie short of its end. A very short bar has none."""
+    for point in (p for p in trace.points if p.is_capped and p.y is not None):
+        length = abs(plot.y_pixel(trace)(point.y or 0.0) - plot.y_pixel(trace)(0.0))
+        if length > 2 * _INSET + _HEAD:
+            yield from _arrow(plot, trace, point, -_INSET, -min(_INSET + _ARROW, length - _INSET))
+
+
+def _arrow(plot: Plot, trace: Trace, point: ChartPoint, start: float, tip: float) -> Iterator[Arrow]:
+    """Yield the arrow of a bar from one distance to another beyond the bar's end."""
+    if point.y is None or trace.mark != "bar":
+        return
+    middle, end = sum(plot.bar(trace, point.x)) / 2, plot.y_pixel(trace)(point.y)
+    out = (1 if plot.flat else -1) * (-1 if point.y < 0 else 1)
+    ends = (end + out * start, end + out * tip)
+    (one, other) = ((at, middle) if plot.flat else (middle, at) for at in ends)
+    yield one, other
 
 
 def stands_at_foot(length: float, spread: Sequence[float], room: float) -> bool:

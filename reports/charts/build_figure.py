@@ -278,6 +278,9 @@ def axis_title(drawn: Sequence[DrawnSeries], scale: Scale, words: Words) -> str:
     names = {d.trace.name for d in drawn if d.on_axis}
     if len(names) == len(labels) == 1 and main[0].series.color_dim:  # a single line has no legend
         labels = [locale().listed((labels[0], *names))]
+    comma = locale().listed(("", ""))
+    if len(labels) > 1 and len(begun := {label.partition(comma)[0] for label in labels}) == 1:
+        return label_with_unit(begun.pop(), scale.unit)  # such as "Less time, reads" and "Less time, updates"
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
         if scale.unit == "%":
             are_changes = any(d.series.query.signed for d in main)
@@ -495,7 +498,9 @@ def finished(
     open_ticks = left_out if chosen == "adaptive" else ()
     untitled = kind == "category" and along in ("hardware", "workload") and not figure.x_label
     log = results.words["log_scale"]
-    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, log)
+    told = [figure.title, *(part for part in figure.claim.parts if isinstance(part, str))] if figure.claim else []
+    alone = untitled and len(categories) == 1 and any(categories[0].casefold() in text.casefold() for text in told)
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, alone, log)
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
         remarks.notes[counted(results.words, key, len(left_out), of=len(sketch.planned))] = None
@@ -517,7 +522,7 @@ def finished(
     if any(point.worse for d in scaled if not d.trace.dashed for point in d.trace.points):
         are_apart = any(d.trace.dashed and d.trace.stands_in_slot for d in scaled)
         keys = [results.words["pale_bars_unbroken" if are_apart else "pale_bars"]]
-    if any(d.trace.estimated for d in scaled):
+    if len({d.trace.name for d in scaled}) == 1 and any(d.trace.estimated for d in scaled):  # no legend says so
         keys.append(results.words["estimates_drawn"])
     if remarks.rings:
         keys.append(results.words["repeats_drawn" if remarks.rings_of_points else "repeats_reduced"])
@@ -742,6 +747,8 @@ def _traces(
         is_one = key is not None and series.estimated is not False and series.estimated == key.value
         estimated = series.estimated is True or is_one
         over_all = series.mark == "bracket" and not series.x_dim
+        if estimated:
+            name = results.words["estimated_name"].format(name=name)
         place, given = (colour.place, colour.given) if colour else (None, "")
         trace = Trace(
             name,

@@ -25,6 +25,8 @@ SOLID, DASHED = (1, 0), (5, 3)
 DASHES = (SOLID, (7, 2), (2, 2), (9, 3, 2, 3), (4, 4), (12, 3), (1, 3), (6, 2, 1, 2, 1, 2))
 INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
 TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
+PALE = 0.8
+"""The share of white in the fill of a pale bar. The fill is opaque, so that no grid line is seen through it."""
 
 MOST_COLOURS = 3 * len(PALETTE)
 """The number of colours in the palette, its tints and its shades."""
@@ -85,6 +87,11 @@ class ChartPoint:
     def is_open(self) -> bool:
         """Whether the true value may lie beyond the end of the point's bar."""
         return self.bound == ("at_most" if (self.y or 0.0) < 0 else "at_least")
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether the true value may lie short of the end of the point's bar."""
+        return self.bound == ("at_least" if (self.y or 0.0) < 0 else "at_most")
 
     @property
     def spread(self) -> tuple[float, ...]:
@@ -197,6 +204,9 @@ class XAxis:
     open: tuple[float, ...] = ()
     untitled: bool = False
     """Whether the names on the axis, such as those of workloads or hardware, need no title below them."""
+    alone: bool = False
+    """Whether the axis has a single category, which the texts of the figure name. Bars then have their series' names
+    below them."""
     said: str = ""
     """The page's remark about a logarithmic scale."""
 

@@ -13,9 +13,30 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.compiler.briefs.colours import mixed
 from benchbrief.reports.charts import chart as chart_axes
-from benchbrief.reports.charts.bar_marks import Bracket, arrows_at_bars, brackets, floating_bars
-from benchbrief.reports.charts.chart import DASHED, GRID, INK, PAPER, SOFT, TEXT, Chart, Ticks, Trace, text_width
+from benchbrief.reports.charts.bar_marks import (
+    Arrow,
+    Bracket,
+    arrows_at_bars,
+    arrows_into_bars,
+    brackets,
+    floating_bars,
+    ink_on,
+)
+from benchbrief.reports.charts.chart import (
+    DASHED,
+    GRID,
+    INK,
+    PALE,
+    PAPER,
+    SOFT,
+    TEXT,
+    Chart,
+    Ticks,
+    Trace,
+    text_width,
+)
 from benchbrief.reports.charts.chart_layout import (
     BAR_GAP,
     LINE,
@@ -104,7 +125,7 @@ def _layers(panel: Panel) -> list[Layer]:
         drawn: list[Layer] = []
         for series, trace in sorted(traces, key=lambda pair: (not pair[1].stands_in_slot, not pair[1].is_grey)):
             if trace.mark == "bar":
-                drawn += _named(_bar(plot, trace, x, y, low), series)
+                drawn += _named(_bar(plot, trace, x, y), series)
             elif trace.mark == "range":
                 boxes = [(bar.left, bar.top, bar.right, bar.bottom) for bar in floating_bars(plot, trace)]
                 drawn += [*_named([_rectangles(boxes, _bar_look(trace))], series), _empty(x, y)]
@@ -136,7 +157,7 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     grid = [{"x": value(tick), "y": 0.0, "y2": plot.height} for tick in plot.y.values]
     upright = {**_PIXELS, "y2": {"field": "y2"}}
     written = texts_and_labels(plot)[0]
-    layers = [_layer(grid, "rule", {"color": GRID, "strokeWidth": 0.8}, upright), *_paper(written)]
+    layers = [_layer(grid, "rule", {"color": GRID, "strokeWidth": 0.8}, upright), *_paper(written, beside=0.0)]
     over = list(flat_brackets(plot))
     for series, trace in enumerate(plot.chart.traces):
         if trace.stands_in_slot:
@@ -157,7 +178,7 @@ def _flat_layers(panel: Panel) -> list[Layer]:
                 for order, one in enumerate(point.repeats)
             ]
             drawn += _joined_rings(rings) if rings else []
-            drawn += _arrow_paths(arrows_at_bars(plot, trace))
+            drawn += _bound_arrows(plot, trace)
         elif trace.mark == "rule":
             levels = [{"x": value(p.y), "y": -LINE, "y2": plot.height} for p in trace.points if p.y is not None]
             drawn = [_layer(levels, "rule", {"color": trace.paint, **_DASHED}, upright)]
@@ -175,7 +196,13 @@ def _flat_layers(panel: Panel) -> list[Layer]:
     return [{"layer": layers}, {"layer": [*samples, *_write(written)]}]
 
 
-def _arrow_paths(arrows: Iterable[tuple[tuple[float, float], tuple[float, float]]]) -> list[Layer]:
+def _bound_arrows(plot: Plot, trace: Trace) -> list[Layer]:
+    """Return the arrows at bars whose true values may be larger, and those in bars whose true values may be smaller."""
+    within = INK if trace.dashed else ink_on(trace.paint)
+    return [*_arrow_paths(arrows_at_bars(plot, trace)), *_arrow_paths(arrows_into_bars(plot, trace), within)]
+
+
+def _arrow_paths(arrows: Iterable[Arrow], ink: str = INK) -> list[Layer]:
     """Return arrows from a start to a tip, each a thin line with a head made of two strokes."""
     rows = []
     for of, (start, tip) in enumerate(arrows):
@@ -183,7 +210,7 @@ def _arrow_paths(arrows: Iterable[tuple[tuple[float, float], tuple[float, float]
         head = [(tip[0] + 6 * math.cos(back + turn), tip[1] + 6 * math.sin(back + turn)) for turn in (0.45, -0.45)]
         path = (start, tip, head[0], tip, head[1])
         rows += [{"x": x, "y": y, "order": order, "of": of} for order, (x, y) in enumerate(path)]
-    return [_path(rows)] if rows else []
+    return [_path(rows, ink)] if rows else []
 
 
 def _layer(rows: Sequence[Mapping[str, Any]], mark: str, look: Mapping[str, Any], encoding: Encoding) -> Layer:
@@ -195,20 +222,20 @@ def _where(condition: str, layer: Layer) -> Layer:
     return {**layer, "transform": [{"filter": condition}]}
 
 
-def _path(rows: Sequence[dict[str, Any]]) -> Layer:
+def _path(rows: Sequence[dict[str, Any]], ink: str = INK) -> Layer:
     """Return thin lines through pixels, with one line for each value of the field `of`."""
-    look = {"color": INK, "strokeWidth": 1.2, "strokeJoin": "round"}
+    look = {"color": ink, "strokeWidth": 1.2, "strokeJoin": "round"}
     return _layer(rows, "line", look, {**_PIXELS, "order": _ORDER, "detail": {"field": "of", "type": "nominal"}})
 
 
-def _paper(texts: Sequence[ChartText], over: Sequence[Bracket] = ()) -> list[Layer]:
+def _paper(texts: Sequence[ChartText], over: Sequence[Bracket] = (), beside: float = 2.0) -> list[Layer]:
     """Return paper-coloured boxes behind brackets and behind the texts that are among the marks. The boxes hide grid
-    lines, but no marks."""
+    lines, but no marks. They are wider than their texts by `beside` pixels on each side."""
     rows = [(each.left - 3, each.y - 4, each.right + 3, each.y + 8) for each in over if each.left < each.right]
     for text in (each for each in texts if each.inside):
         width = text_width(text.text, text.size) * (1.08 if text.bold else 1.0)
         left = text.x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[text.align]
-        rows.append((left - 2, text.y - text.size / 2 - 1, left + width + 2, text.y + text.size / 2 + 1))
+        rows.append((left - beside, text.y - text.size / 2 - 1, left + width + beside, text.y + text.size / 2 + 1))
     return [_rectangles(rows, {"color": PAPER})] if rows else []
 
 
@@ -399,7 +426,7 @@ def _joined_rings(rows: Sequence[dict[str, Any]]) -> list[Layer]:
     return [_path(rows), _layer(rows, "point", _ring(INK), _PIXELS)]
 
 
-def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> list[Layer]:
+def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding) -> list[Layer]:
     """Return the bars of one series, placed beside the bars of other series."""
     place, of = plot.place(trace), len(plot.in_slots)
     rows = [{**row, "series": str(place)} for row in _rows(trace, category=True)]
@@ -408,15 +435,21 @@ def _bar(plot: Plot, trace: Trace, x: Encoding, y: Encoding, low: Encoding) -> l
     layers = [_layer([row for row in rows if not row["worse"]], "bar", _bar_look(trace), at)]
     if worse := [row for row in rows if row["worse"]]:
         layers.append(_layer(worse, "bar", _bar_look(trace, worse=True), at))
-    if any(row["low"] is not None for row in rows):
-        layers.append(_layer(rows, "rule", {"color": INK, "strokeWidth": 1}, {**at, **_from(low)}))
+    pixel = plot.y_pixel(trace)
+    ends = [
+        {"x": plot.spread_at(trace, point), "y": pixel(point.low), "y2": pixel(point.high)}
+        for point in trace.points
+        if point.low is not None and point.high is not None
+    ]
+    if ends:
+        layers.append(_layer(ends, "rule", {"color": INK, "strokeWidth": 1}, {**_PIXELS, "y2": {"field": "y2"}}))
     rings = [
-        {"x": sum(plot.bar(trace, point.x)) / 2, "y": plot.y_pixel(trace)(value), "order": order, "of": of}
+        {"x": plot.spread_at(trace, point), "y": pixel(value), "order": order, "of": of}
         for of, point in enumerate(trace.points)
         for order, value in enumerate(point.repeats)
     ]
     layers += _joined_rings(rings) if rings else []
-    return [*layers, *_arrow_paths(arrows_at_bars(plot, trace))]
+    return [*layers, *_bound_arrows(plot, trace)]
 
 
 def _bar_look(trace: Trace, *, worse: bool = False) -> dict[str, Any]:
@@ -424,7 +457,7 @@ def _bar_look(trace: Trace, *, worse: bool = False) -> dict[str, Any]:
     if not (trace.dashed or worse):
         return {"color": trace.paint}
     outline = {"stroke": trace.paint, "strokeWidth": 1.2, **({"strokeDash": list(DASHED)} if trace.dashed else {})}
-    return {"fill": trace.paint, "fillOpacity": 0.2, **outline}
+    return {"fill": mixed(trace.paint, PALE), **outline}
 
 
 def _rectangles(boxes: Sequence[tuple[float, float, float, float]], look: Mapping[str, Any]) -> Layer:

@@ -31,6 +31,9 @@ _ROW = 18  # pixels from one row of the legend to the next
 LINE = 13  # and from one line of a label or a heading to the next
 NUMBER, BRACKET, NOTE = 14, 26, 30  # above a bar, for its number, each bracket and notes
 ARROW = 14.0  # and for the arrow of a bar that may be longer
+RING, NEAR = 5.0, 8.0
+"""Half the width in pixels that a bar's interval or repeats take, and how far they may reach beyond the bar's end below
+the bar's number, which is then still read at the bar's height."""
 _MOST_POINTED_AT = 3
 """The most marks that get labels with arrows. If there are more, the legend names them."""
 _NEAR = 2 / 3
@@ -144,9 +147,9 @@ class Plot:
             self.right = max(self.right, last / 2 + 2)
         if self.frame:
             self.left, self.right = self.frame.left, self.frame.right
-        self.category_lines = max(
-            (len(lines) for lines in self._wrapped(self.outer_width - self.left - self.right)), default=1
-        )
+        self.width = self.outer_width - self.left - self.right
+        named = self.names_of_bars() or self._wrapped(self.width)
+        self.category_lines = max((len(lines) for lines in named), default=1)
         self.bottom = 8.0 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
         self.foot = self._room_below_bars()
         self.bottom += self.foot
@@ -162,7 +165,11 @@ class Plot:
                 self.outer_width,
                 -float(math.ceil(self.left)),
                 -16 - self.headroom,
-                lambda trace: self.is_pointed_at(trace) or not self.shows(trace),
+                lambda trace: (
+                    self.is_pointed_at(trace)
+                    or not self.shows(trace)
+                    or (trace.stands_in_slot and bool(self.names_of_bars()))
+                ),
             )
             self.legend = items if len(items) > 1 else ()
             self.top += _ROW * rows_of(self.legend)
@@ -339,6 +346,13 @@ class Plot:
         names = self.chart.x.categories
         return [wrap(name, width / len(names) - 4) for name in names]
 
+    def names_of_bars(self) -> list[list[str]]:
+        """Return the names of the only bars, split into lines, if these replace the only category and the legend."""
+        if not self.chart.x.alone or self.frame or len(self.in_slots) < 2:
+            return []
+        left, right = self.bar(self.in_slots[0], 0)
+        return [wrap(trace.name, right - left - 4) for trace in self.in_slots]
+
     @staticmethod
     def widest(ticks: Ticks) -> float:
         return max(text_width(label, TEXT) for label in ticks.labels())
@@ -427,6 +441,34 @@ class Plot:
         step = room / (of - BAR_GAP)
         left = slot * (index + self.slot_gap / 2) + step * place
         return left, left + step * (1 - BAR_GAP)
+
+    def overshoot(self, trace: Trace, point: ChartPoint) -> float:
+        """Return by how many pixels the interval or the repeats of an upright bar reach beyond its end."""
+        y, value = self.y_pixel(trace), point.y or 0.0
+        out = 1 if value < 0 else -1
+        return max((0.0, *(out * (y(each) - y(value)) for each in point.spread)))
+
+    @cached_property
+    def spreads_aside(self) -> bool:
+        """Whether intervals and repeats are drawn at the right of their bars, because some reach far beyond the ends of
+        their bars. The bars' numbers are then beside them, for which all bars must have room."""
+        bars = [t for t in self.chart.traces if t.mark == "bar" and not self.flat]
+        spread = [(t, p) for t in bars for p in t.points if p.spread and p.y is not None]
+        if not any(self.overshoot(t, p) > NEAR for t, p in spread) or not self.bars_have_numbers:
+            return False
+        left, right = self.bar(bars[0], 0)
+        room = right - left - self._from_edge(right - left) - RING
+        return all(text_width(self.number_at(p), SMALL) < room for _, p in spread)
+
+    def spread_at(self, trace: Trace, point: ChartPoint) -> float:
+        """Return where the interval or the repeats of an upright bar are drawn."""
+        first, last = self.bar(trace, point.x)
+        return last - self._from_edge(last - first) if self.spreads_aside else (first + last) / 2
+
+    @staticmethod
+    def _from_edge(width: float) -> float:
+        """Return how far from the right edge of a bar of this width its interval is."""
+        return max(RING, 0.2 * width)
 
     def _direct_labels_fit(self) -> bool:
         """Return whether the names fit at the right ends of lines, because they are few, short and far enough apart."""
@@ -586,6 +628,8 @@ class ChartText:
     inside: bool = False
     """Whether the text is placed among the marks. It then has an edge in the colour of the paper, which keeps it
     readable."""
+    within: bool = False
+    """Whether the text is within a bar, whose colour it is readable on."""
 
 
 def _short_title(title: str, width: float) -> str:
@@ -672,10 +716,7 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
     inner = round((width - left - right - gap * (columns - 1)) / columns, 1)
     lines = max(len(heading_lines(chart.heading, inner)) for chart in shared)
     items = legend(first, width, -left, 0.0) if needs_legend(first) else ()
-    blank_from = len(charts) % columns
-    free = (columns - blank_from) * (inner + gap) - gap + right if blank_from else 0.0
-    in_blank = bool(items) and all(24 + text_width(item.trace.name, TEXT) <= free for item in items)
-    head = 22.0 + _ROW * rows_of(items) * (not in_blank)
+    head = 22.0 + _ROW * rows_of(items)
     foot = 16.0 if first.x.written_title else 0.0
     each = (height - head - foot) / rows
     panels = []
@@ -694,9 +735,6 @@ def arrange(charts: Sequence[Chart], width: float, height: float, least: Margins
         panels.append(Panel(plot, round(x, 1), round(head + row * each, 1)))
     top = panels[0].plot.top
     moved = tuple(replace(item, y=item.y - top - 16) for item in items)
-    if in_blank:  # a last row that is not full has room for it
-        items = legend(first, free, blank_from * (inner + gap), 0.0)
-        moved = tuple(replace(item, y=item.y + each * (rows - 1) + _ROW * (rows_of(items) + 1)) for item in items)
     written = [
         *axis_titles(first, width, -left, -top - 8),
         *legend_texts(moved),

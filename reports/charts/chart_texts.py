@@ -10,7 +10,7 @@ from dataclasses import replace
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts.arrow_labels import ArrowLabel, arrow_labels
 from benchbrief.reports.charts.bar_marks import brackets, numbers_at_bars
-from benchbrief.reports.charts.chart import INK, PAPER, SMALL, SOFT, Box, Trace
+from benchbrief.reports.charts.chart import INK, SMALL, SOFT, Box, Trace
 from benchbrief.reports.charts.chart_layout import (
     LINE,
     ChartText,
@@ -43,9 +43,13 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     if chart.x.written_title and not plot.frame:
         found.append(ChartText(chart.x.written_title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
     x = plot.x_pixel()
-    for index, lines_of_label in enumerate(plot.wrapped_categories()):
+    if names := plot.names_of_bars():
+        below = [(sum(plot.bar(trace, 0)) / 2, lines) for trace, lines in zip(plot.in_slots, names, strict=True)]
+    else:
+        below = [(x(index), lines) for index, lines in enumerate(plot.wrapped_categories())]
+    for middle, lines_of_label in below:
         for row, line in enumerate(lines_of_label):
-            found.append(ChartText(line, x(index), plot.height + plot.foot + 13 + 13 * row, "center", SOFT))
+            found.append(ChartText(line, middle, plot.height + plot.foot + 13 + 13 * row, "center", SOFT))
     found += legend_texts(plot.legend)
     for series, trace in enumerate(chart.traces) if plot.direct else ():
         end = trace.points[-1]
@@ -65,7 +69,7 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
         *numbers_at_bars(plot),
         *(each.text for each in brackets(plot)),
     ]
-    found += [text if text.color == PAPER else replace(text, inside=True) for text in among]
+    found += [replace(text, inside=not text.within) for text in among]
     labels = arrow_labels(plot, found)
     return [*found, *(line for label in labels for line in label.lines)], labels
 
@@ -102,8 +106,8 @@ def apart(places: Sequence[float], gap: float, height: float) -> list[float | No
 
 
 def _point_labels(plot: Plot) -> list[ChartText]:
-    """Return the labels of curves' points. The two ends of each curve have labels. If the curves have different points,
-    so have the points between, as long as the label covers no curve."""
+    """Return the labels of curves' points: those of both ends of each curve, and those between them that cover no
+    curve. If all curves have the same points, only one of them has labels at its ends."""
     curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
     x = plot.x_pixel()
     lines, ends, between = [], [], []
@@ -114,9 +118,9 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         named = [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
         ends += named if len(named) < 2 else [named[0], named[-1]]
         between += named[1:-1]
-    if chart_axes.share_their_points(plot.chart.sharing):
-        between = []
     area = Box(-4, -4, plot.width + plot.right, plot.height)
+    if chart_axes.share_their_points(plot.chart.sharing):
+        return _ends_of_one(ends, lines, area)
     labels = [*_shared(ends), *_shared(between, needed=len(lines) == 1)]
     places = chart_axes.place_labels([label for label, _, _ in labels], SMALL, area, lines)
     return [
@@ -124,6 +128,26 @@ def _point_labels(plot: Plot) -> list[ChartText]:
         for (label, color, series), place in zip(labels, places, strict=True)
         if place is not None
     ]
+
+
+def _ends_of_one(
+    ends: Sequence[tuple[int, Trace, str, float, float]], lines: Sequence[Sequence[tuple[float, float]]], area: Box
+) -> list[ChartText]:
+    """Return the labels at both ends of the curve at which they cover the fewest lines, or none if there is no room for
+    both at any curve."""
+    found: list[tuple[int, list[ChartText]]] = []
+    for series in dict.fromkeys(one[0] for one in ends):
+        labels = [chart_axes.Label(text, x, y) for of, _, text, x, y in ends if of == series]
+        places = chart_axes.place_labels(labels, SMALL, area, lines)
+        placed = [(label, place) for label, place in zip(labels, places, strict=True) if place is not None]
+        if len(placed) == len(labels):
+            covered = sum(chart_axes.covers_line(label, place, SMALL, lines) for label, place in placed)
+            texts_of = [
+                ChartText(label.text, label.x + place.dx, label.y + place.dy, place.align, SOFT, SMALL)
+                for label, place in placed
+            ]
+            found.append((covered, texts_of))
+    return min(found, key=lambda each: each[0], default=(0, []))[1]
 
 
 def _shared(

@@ -166,6 +166,7 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
     tables with the same numbers. Marks and whole counts have decimals of their own. A bracket is written as a
     comparison, and a range by its two ends.
     """
+    drawn = [_as_estimated(d) for d in drawn]
     axes = {right: _axis_writer([d for d in drawn if d.trace.right == right], columns) for right in (False, True)}
     found = []
     for d in drawn:
@@ -182,6 +183,14 @@ def with_texts(drawn: Sequence[DrawnSeries], words: Words, columns: Columns | No
         points = (p if p.y is None else _with_text(p, p.y, written, words) for p in d.trace.points)
         found.append(replace(written, trace=replace(d.trace, points=tuple(points))))
     return tuple(found)
+
+
+def _as_estimated(drawn: DrawnSeries) -> DrawnSeries:
+    """Return a series whose estimates are drawn as the whole numbers that they are written as."""
+    if not drawn.trace.estimated or not drawn.series.format.endswith(".0f"):
+        return drawn
+    points = (p if p.y is None else replace(p, y=float(round(p.y))) for p in drawn.trace.points)
+    return replace(drawn, trace=replace(drawn.trace, points=tuple(points)))
 
 
 _SEEN = 0.01

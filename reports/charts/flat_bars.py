@@ -11,7 +11,8 @@ from benchbrief.reports.charts.chart_layout import ARROW, LINE, ChartText, Plot,
 
 Rectangle = tuple[float, float, float, float]
 """The left, top, right and bottom edges, in pixels."""
-_FLOATING = 28.0
+_FLOATING, _FROM_LEVEL = 28.0, 8.0
+"""The largest height of a floating bar, and the space between a level and its name."""
 
 
 def rectangles(plot: Plot, trace: Trace) -> Iterator[tuple[ChartPoint, Rectangle]]:
@@ -59,10 +60,17 @@ def flat_brackets(plot: Plot) -> Iterator[FlatBracket]:
 def _level_name(plot: Plot, trace: Trace, series: int, at: float) -> ChartText:
     """Return the name at the top of a level. It is to the right of the level if there is room, or else on the side with
     more room."""
-    right, left = plot.width + plot.right - at - 4, plot.left + at - 4
+    right, left = plot.width + plot.right - at - _FROM_LEVEL, plot.left + at - _FROM_LEVEL
     is_right = right >= min(left, text_width(trace.name, TEXT))
     name, ink = shorten(trace.name, right if is_right else left), darken_for_text(trace.paint)
-    return ChartText(name, at + (4 if is_right else -4), -LINE / 2, "left" if is_right else "right", ink, series=series)
+    return ChartText(
+        name,
+        at + (_FROM_LEVEL if is_right else -_FROM_LEVEL),
+        -LINE / 2,
+        "left" if is_right else "right",
+        ink,
+        series=series,
+    )
 
 
 def flat_texts(plot: Plot) -> Iterator[ChartText]:
@@ -86,10 +94,8 @@ def flat_texts(plot: Plot) -> Iterator[ChartText]:
                 if below_zero and left - 4 < text_width(text, size):
                     x, align = right + 4, "left"
                 ink, room = INK, text_width(text, size) + 8
-                if (
-                    not point.repeats
-                    and point.spread
-                    and stands_at_foot(right - left, [abs(value(v) - value(0.0)) for v in point.spread], room)
+                if point.spread and stands_at_foot(
+                    right - left, [abs(value(v) - value(0.0)) for v in point.spread], room
                 ):
                     ink, x, align = (
                         ink_within(trace, point),

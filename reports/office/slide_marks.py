@@ -12,7 +12,8 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
-from benchbrief.reports.charts.chart import SOFT
+from benchbrief.compiler.briefs.colours import mixed
+from benchbrief.reports.charts.chart import PALE, SOFT
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.office.slide_axes import Plot
 from benchbrief.reports.office.slide_chart_data import finite, label_format, ranges_of
@@ -63,14 +64,8 @@ def _fill(drawn: Any, series: NativeSeries) -> None:
 def _pale(bars: Any, colour: str) -> None:
     """Draw the bars of a series or a point pale."""
     bars.format.fill.solid()
-    bars.format.fill.fore_color.rgb = rgb(mixed(colour, 0.8))
+    bars.format.fill.fore_color.rgb = rgb(mixed(colour, PALE))
     bars.format.line.color.rgb, bars.format.line.width = rgb(colour), Pt(1.25)
-
-
-def mixed(colour: str, white: float) -> str:
-    """Lighten a colour: `white` is the share of white, 0 to 1."""
-    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(each + (255 - each) * white):02x}" for each in channels)
 
 
 def draw_ranges(made: Any, chart: NativeChart, plot: Plot, points: float, ink: str) -> None:

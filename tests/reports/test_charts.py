@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from benchbrief.compiler.briefs.colours import mixed
 from benchbrief.reports.charts import chart as chart_axes
 from benchbrief.reports.charts import chart_texts
-from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis, text_width
+from benchbrief.reports.charts.chart import PALE, PALETTE, Chart, ChartPoint, Trace, XAxis, text_width
 from benchbrief.reports.charts.chart_layout import Margins, Plot, arrange
 from benchbrief.reports.charts.draw_chart import draw, margins_beside
 from tests.reports.gallery import WORKLOADS, floating
@@ -236,12 +237,12 @@ def test_points_of_several_curves_that_lie_together_have_one_label() -> None:
     assert sorted(labels, key=str) == [*((key, of) for key in ("1", "2", "4") for of in (2, None)), ("8", None)]
 
 
-def test_curves_with_the_same_points_have_labels_at_their_ends() -> None:
+def test_of_curves_with_the_same_points_one_has_labels_at_its_ends() -> None:
     values = {"A": (1.0, 2.0, 3.0, 4.0), "B": (1.0, 8.0, 9.0, 9.5)}
     curves = tuple(trace(name, *of_one, mark="curve") for name, of_one in values.items())
     plot = Plot(Chart(curves, XAxis("Throughput", "linear"), "p99 (ms)"), 600, 240)
     labels = [(text.text, text.series) for text in chart_texts.texts(plot) if text.inside]
-    assert labels == [("1", None), ("8", 0), ("8", 1)]
+    assert labels == [("1", None), ("8", None)]
 
 
 def test_a_label_that_is_not_needed_covers_no_line() -> None:
@@ -254,27 +255,26 @@ def test_a_label_that_is_not_needed_covers_no_line() -> None:
         assert (place is None) == (not needed and lines == [crowd])
 
 
-def test_a_number_that_a_line_would_strike_through_is_inside_its_bar() -> None:
+def test_numbers_are_inside_all_bars_if_a_line_would_strike_one_through() -> None:
     bars = tuple(ChartPoint(float(at), y, text=f"{y:g}") for at, y in enumerate((100.0, 96.0, 80.0)))
     made = Trace("A", "bar", bars, 0), Trace("Highest", "rule", (ChartPoint(0.0, 100.0),), None)
     plot = Plot(Chart(made, XAxis("", "category", ("a", "b", "c")), "%"), 317, 212)
     inks = {text.text: text.color for text in chart_texts.texts(plot) if text.series == 0}
-    assert inks == {"100": chart_axes.INK, "96": chart_axes.PAPER, "80": chart_axes.INK}
+    assert inks == dict.fromkeys(("100", "96", "80"), chart_axes.PAPER)
 
 
 @pytest.mark.parametrize("name", ["Reads", "A name that is too long to stand below a bar of this drawing " * 3])
-def test_a_bar_that_may_be_longer_ends_in_an_arrow(name: str) -> None:
-    known = bar("A", 5, 6)
-    may_be_longer = replace(known, points=(replace(known.points[0], bound="at_least"), known.points[1]))
-    axis = XAxis("", "category", (name, f"{name}!"))
-    arrows = [
-        [p for p in drawn(Chart((each,), axis, "y")).iter(f"{SVG}path") if p.get("stroke-width") == "1.2"]
-        for each in (known, may_be_longer)
-    ]
-    assert [len(each) for each in arrows] == [0, 1]
+def test_a_bar_that_may_be_longer_or_shorter_has_an_arrow(name: str) -> None:
+    known, axis = bar("A", 5, 6), XAxis("", "category", (name, f"{name}!"))
+    arrows = []
+    for bound in ("", "at_least", "at_most"):
+        made = replace(known, points=(replace(known.points[0], bound=bound), known.points[1]))
+        paths = drawn(Chart((made,), axis, "y")).iter(f"{SVG}path")
+        arrows.append([p.get("stroke") for p in paths if p.get("stroke-width") == "1.2"])
+    assert arrows == [[], [chart_axes.INK], [chart_axes.PAPER]]
 
 
-def test_each_panel_labels_the_ends_of_the_curves_that_it_draws() -> None:
+def test_each_panel_labels_the_ends_of_a_curve_that_it_draws() -> None:
     axis = XAxis("Throughput", "linear")
     panels = (
         (trace("A", 1.0, 2.0, None, None, mark="curve"), trace("B", 3.0, 4.0, None, None, mark="curve")),
@@ -283,7 +283,7 @@ def test_each_panel_labels_the_ends_of_the_curves_that_it_draws() -> None:
     )
     charts = [Chart(each, axis, "p99 (ms)", heading=f"Panel {at}") for at, each in enumerate(panels)]
     labels = [[text.text for text in chart_texts.texts(each.plot) if text.inside] for each in arrange(charts, 800, 240)]
-    assert labels == [["1", "2", "1", "2"], ["1", "2"], []]
+    assert labels == [["1", "2"], ["1", "2"], []]
 
 
 def test_grid_lines_keep_off_the_numbers_of_bars_where_another_step_does() -> None:
@@ -302,28 +302,38 @@ def test_a_bar_for_the_worse_is_pale_in_its_colour() -> None:
     better, worse = change.points
     change = replace(change, points=(better, replace(worse, worse=True)))
     root = drawn(Chart((change,), XAxis("", "category", ("a", "b")), "%"))
-    bars = [p for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[0]]
-    assert [p.get("fill-opacity") for p in bars] == [None, "0.2"]
-    assert bars[1].get("stroke") == PALETTE[0]
+    fills = (PALETTE[0], mixed(PALETTE[0], PALE))
+    bars = [p for p in root.iter(f"{SVG}path") if p.get("fill") in fills]
+    assert [(p.get("fill"), p.get("stroke")) for p in bars] == [(fills[0], None), (fills[1], PALETTE[0])]
 
 
 @pytest.mark.parametrize("name", ["Reads", "A name that is too long to stand below a bar of this drawing " * 3])
 def test_bars_in_a_broken_line_are_pale_in_one_and_so_is_their_sample(name: str) -> None:
     bars = (bar("A", 5, 6), replace(bar("Doubted", 9, 7, color=1), dashed=True))
     root = drawn(Chart(bars, XAxis("", "category", (name, f"{name}!")), "y"))
-    marks = [p for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[1]]
-    assert [(p.get("fill-opacity"), p.get("stroke-dasharray")) for p in marks] == [("0.2", "5,3")] * 3
+    marks = [p for p in root.iter(f"{SVG}path") if p.get("fill") == mixed(PALETTE[1], PALE)]
+    assert [(p.get("fill-opacity"), p.get("stroke-dasharray")) for p in marks] == [(None, "5,3")] * 3
     assert {p.get("stroke-dasharray") for p in root.iter(f"{SVG}path") if p.get("fill") == PALETTE[0]} == {None}
 
 
 def test_the_number_within_a_pale_bar_is_dark() -> None:
-    spread = tuple(ChartPoint(float(at), 90.0, low=80.0, high=100.0, text="90") for at in range(2))
+    spread = tuple(ChartPoint(float(at), 90.0, low=80.0, high=100.0, text="90") for at in range(4))
     inks = []
     for dashed in (False, True):
         made = Trace("A", "bar", spread, 0, dashed=dashed)
-        plot = Plot(Chart((made,), XAxis("", "category", ("a", "b")), "y"), 400, 240)
+        plot = Plot(Chart((made,), XAxis("", "category", ("a", "b", "c", "d")), "y"), 130, 240)
         inks.append({text.color for text in chart_texts.texts(plot) if text.series == 0})
     assert inks == [{chart_axes.PAPER}, {chart_axes.INK}]
+
+
+def test_a_number_is_beside_an_interval_that_reaches_far_above_its_bar() -> None:
+    point = ChartPoint(0.0, 90.0, low=50.0, high=130.0, text="90")
+    made = Trace("A", "bar", (point,), 0)
+    plot = Plot(Chart((made,), XAxis("", "category", ("a",)), "y"), 400, 240)
+    (number,) = (text for text in chart_texts.texts(plot) if text.series == 0)
+    end = plot.y_pixel(made)(90.0)
+    assert end - 10 < number.y < end
+    assert number.x + text_width("90", number.size) / 2 < plot.spread_at(made, point) - 2
 
 
 def test_figures_side_by_side_know_whether_one_legend_does_for_both() -> None:

@@ -11,11 +11,11 @@ from pptx.enum.dml import MSO_LINE
 from pptx.oxml.ns import qn
 from pptx.util import Pt
 
+from benchbrief.compiler.briefs.colours import mixed
 from benchbrief.reports.charts.chart import PALETTE, Chart, ChartPoint, Trace, XAxis
 from benchbrief.reports.charts.native_charts import native_charts
 from benchbrief.reports.data.native_chart import NativeSeries
 from benchbrief.reports.office.slide_charts import add_charts, can_draw
-from benchbrief.reports.office.slide_marks import mixed
 from benchbrief.reports.office.slide_masters import Area, rgb
 from tests.reports.gallery import WORKLOADS, bars, curve, floating, in_slots, line
 
