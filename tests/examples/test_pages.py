@@ -109,7 +109,7 @@ def test_the_page_of_the_published_figures_reads_as_it_did(
     [
         *longer(
             ("flash_cache", ("60%", "50%", "at least 2")),
-            ("price_performance", ("+2%", "1.3%", "16%", "−9 to −3%")),
+            ("price_performance", ("+2%", "1.3%", "16%", "−9% to −3%")),
             ("rocksdb_ssds", ("30%", "1.5", "1.8")),
             ("power_efficiency", ("30",)),
         ),
