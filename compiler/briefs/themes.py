@@ -150,8 +150,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "figures": ("figures", "kind"),
     "formula": ("cells", "for_label", "id", "kind", "marks", "name", "notes", "number", "sources", "steps", "title"),
     "facts": (
-        "beside", "common", "corner", "groups", "heads", "id", "kind", "notes", "number", "observed", "title",
-        "title_html",
+        "beside", "common", "corner", "groups", "heads", "id", "kind", "notes", "number", "observed", "rows",
+        "shared", "sides", "title", "title_html",
     ),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip

@@ -174,7 +174,9 @@ def published(results: Results) -> Iterator[Published]:
         ends = [_written(bounds[bound], signed=signed) for bound in ("low", "value", "high") if bound in bounds]
         query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
-        name, text = results.words.locale.listed(of), with_unit(results.words["to"].join(ends), units[key])
+        name, unit = results.words.locale.listed(of), units[key]
+        each = unit if unit == "%" and not results.words.locale.name.startswith("ja") else ""  # each end has its sign
+        text = with_unit(f"{each}{results.words['to']}".join(ends), unit)
         if alone := ALONE.get("".join(bounds)):
             text = results.words[alone].format(n=text)
         yield Published(name, text, query, at, high)

@@ -369,6 +369,8 @@ class FactsView:
     """The facts of a brief for customers that are not in the table. A fact that differs has a cell for each of the
     `sides`."""
     sides: tuple[str, ...] = ()
+    shared: str = ""
+    """A remark that a single cell holds for all sides."""
     kind: Literal["facts"] = "facts"
 
     @property

@@ -44,7 +44,10 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     common = sentences([common, *prose], words) if prose else common
     groups, table = fact_groups(hardware, results), _table(apart, labels, words)
     common = common[:1].upper() + common[1:]
-    return FactsView(number, title, groups, *table, common, rows=tuple(lines), sides=tuple(labels))
+    shared = words["shared_by_both" if len(sides) == 2 else "shared_by_all"] if alike and len(sides) > 1 else ""
+    if shared and told:
+        shared = words["shared_unless"].format(shared=shared)
+    return FactsView(number, title, groups, *table, common, rows=tuple(lines), sides=tuple(labels), shared=shared)
 
 
 def _row(name: str, sides: _Sides, words: Words) -> FactRow:

@@ -112,7 +112,7 @@ from benchbrief.reports.view.table_heads import (
     room_of,
     shared_unit,
 )
-from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted
+from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, sentences
 from benchbrief.results.analysis.claim_verdicts import ClaimVerdict
 
 _NOTHING = TextView(Markup())
@@ -937,7 +937,8 @@ class _Builder:
         self.foot.tell_boundaries(queries)
         self.foot.tell_quoted(queries)
         of_points = self.foot.tell_cautions_of(element)
-        key = self.words["semicolon"].join(part for part in (found.key, *of_points) if part)
+        keys = [part for part in (found.key, *of_points) if part]
+        key = sentences(keys, self.words) if len(keys) > 1 else "".join(keys)
         marks = self.foot.cited
         return FigureView(
             self.figures,
