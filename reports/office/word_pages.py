@@ -71,7 +71,7 @@ def shares_of(document: Any, drawn: Sequence[Drawn], least: float) -> dict[str, 
     def cost(share: float) -> float:
         pages = packed(share)
         blanks = [1 - _used(page, dict.fromkeys(names, share)) / whole for page in pages]
-        inner = sum(max(0.0, blank - _SEEN) for blank in blanks[:-1])
+        inner = sum(max(0.0, blank - _SEEN) for blank in (*blanks[:1], *blanks)[:-1])  # twice on the first page
         end = max(0.0, _ENOUGH - 1 + blanks[-1])
         return float(_PAGE_COST * len(pages) + _BLANK_COST * inner + _END_COST * end + abs(share - 1))
 
