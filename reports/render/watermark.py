@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.data.view_model import ReportView
+from benchbrief.reports.text.line_ends import close_up
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
 
 Sheet = Callable[[float, float], str]
@@ -158,6 +159,7 @@ def _at_the_end(page: str, mark: Markup) -> str:
 def _origin(view: ReportView, words: Words) -> str:
     """Return a line on the origin of the numbers."""
     tags = " · ".join(tag.text for tag in view.origin)
+    tags = close_up(tags) if view.language == "ja" else tags
     if not view.imported:
         return tags
     own, *ours = _texts("imported_mark", words)
