@@ -76,11 +76,6 @@ class Chapter:
         return (*self.said_alone, *said_of(self.items, self.colon))
 
     @property
-    def length(self) -> int:
-        """The number of letters of a part that is written beside the code of the disclosure."""
-        return sum(map(len, self.numbered)) or sum(len(item.term) + len(item.text) for item in self.items)
-
-    @property
     def said_alone(self) -> tuple[Paragraph, ...]:
         """Only the numbered texts, with the line on further ones."""
         numbered = (Paragraph(runs_of(code_in_backticks(text)), "number") for text in self.numbered)

@@ -211,7 +211,7 @@ class _Writer:
         if not view.blocks:
             self.paragraph("Normal", runs_of(self.words["empty_report"]))
         first, second = map(self.inside, self.halves()) if both else (nullcontext(), nullcontext())
-        below_limits = method and limits and method.length > limits.length
+        below_limits = method and limits and self.lines_in_half(method.said) > self.lines_in_half(limits.said_alone)
         if method:
             with first:
                 self.write_chapter(method, last=not limits)
@@ -226,6 +226,10 @@ class _Writer:
                 self.write_coded(limits, code)
         self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
         self.draw_figures()
+
+    def lines_in_half(self, said: Iterable[Said]) -> int:
+        """Return about how many lines a part of the ending takes in one of two columns."""
+        return sum(lines_of(each.text, self.width.pt / 2 - _CELL_GAP, _ENDING_PT) for each in said)
 
     def halves(self) -> tuple[_Cell, _Cell]:
         """Add two columns that stay on one page, and return their cells."""
