@@ -3,12 +3,9 @@ network."""
 
 from __future__ import annotations
 
-import gc
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import field, replace
-from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
@@ -41,6 +38,7 @@ from benchbrief.compiler.variants_as_factor import suggest_factors
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
 from benchbrief.dsl.diagnostics.plain_amounts import about, plural
 from benchbrief.dsl.lazy_dataclass import dataclass
+from benchbrief.dsl.pause_collection import no_collection
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.syntax import ast
 from benchbrief.model.plan import Plan, SpecRef
@@ -408,31 +406,6 @@ def _wrong_with_profiles(loaded: Loaded, values: Mapping[str, ast.Expr], chosen:
         for problem in report_mistakes(model.scope, reports, whole=model.whole):
             if problem.span and any(each.encloses(problem.span) for each in said.values()):
                 yield problem
-
-
-@cache
-def memory_is_frozen() -> bool:
-    """Return whether this process exempts some memory from garbage collection. The result is kept, since finding out
-    means looking at every exempted object."""
-    return gc.get_freeze_count() > 0
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Pause the garbage collector. A compilation makes many objects that all stay in use and form no cycles. Scanning
-    them repeatedly would take a sixth of the compilation's time, and even scanning them once at the end would take a
-    twelfth.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            if not memory_is_frozen():
-                gc.freeze()
-                gc.unfreeze()  # all objects count as old now
-            gc.enable()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
+from benchbrief.dsl.pause_collection import no_collection
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan
 from benchbrief.reports.capsule.capsule_file import ENDING, Sign
 from benchbrief.reports.charts.svg_converter import Converter
-from benchbrief.reports.render.render_report import ReportResult, render
+from benchbrief.reports.render.render_report import Rendered, ReportResult, render
 from benchbrief.results.open_store import open_store
 from benchbrief.results.runs.kept_files import ReportFiles, note_reports
 from benchbrief.results.store.store import Store
@@ -119,9 +121,11 @@ def render_briefs(
         keep_plan(run_dir, plan)
     own = own_languages or {}
     ends = [time.monotonic() if began is None else began]
-    rendered = {}
-    with making_brief(), Converter().running() as converter:
+    rendered: dict[str, Rendered] = {}
+    with making_brief(), Converter().running() as converter, no_collection():
         for report in plan.reports:
+            if rendered:
+                gc.collect()  # the layouts of the last one
             rendered[report.name] = render(
                 plan,
                 results,

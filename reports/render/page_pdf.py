@@ -15,12 +15,20 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.render.fill_pages import Arrangement, fit_figures, notes_elsewhere
-from benchbrief.reports.render.remembered_lines import once_a_sheet, once_a_style, remembering_lines, with_memory
+from benchbrief.reports.render.remembered_lines import (
+    once_a_sheet,
+    once_a_style,
+    once_a_width,
+    remembering_lines,
+    with_memory,
+)
 from benchbrief.reports.text.html_markup import letters
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+LAYOUTS = ("absolute", "block", "column", "float", "grid", "inline", "page", "table")
+"""The writer's modules that set the sizes of boxes."""
 _LEAST_SIZE = 4.0
 """The smallest type size in CSS pixels that counts as visible."""
 _MOST_MOVED = 10.0
@@ -301,6 +309,9 @@ def _weasyprint() -> Any:
         ctypes.util.find_library = search
     for module in (weasyprint.layout.inline, weasyprint.layout.preferred):
         module.split_first_line = with_memory(module.split_first_line)
+    sized = once_a_width(weasyprint.layout.percent.resolve_percentages, weasyprint.formatting_structure.boxes)
+    for name in LAYOUTS:
+        getattr(weasyprint.layout, name).resolve_percentages = sized
     weasyprint.layout.inline.strut = once_a_style(weasyprint.layout.inline.strut)
     weasyprint.css.CSS = once_a_sheet(weasyprint.css.CSS)
     return weasyprint

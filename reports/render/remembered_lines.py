@@ -22,6 +22,14 @@ _LOOK = itemgetter(
     *("hyphens", "hyphenate_character", "hyphenate_limit_chars", "hyphenate_limit_zone"),
 )
 """The properties of a style that decide how a text breaks into lines."""
+_SIZES = (
+    *(f"{kind}_{side}" for kind in ("margin", "padding") for side in ("left", "right", "top", "bottom")),
+    *(f"border_{side}_width" for side in ("left", "right", "top", "bottom")),
+    *("width", "min_width", "max_width", "height", "min_height", "max_height"),
+)
+"""The sizes of a box that its style and its containing block decide."""
+_OWN_SIZES = itemgetter("width", "min_width", "max_width", "height", "min_height", "max_height")
+"""The properties that WeasyPrint sets in a copy of a style while it lays out a flexible box."""
 _known: ContextVar[dict[object, tuple[Any, ...]] | None] = ContextVar("lines", default=None)
 
 
@@ -61,6 +69,30 @@ def once_a_style(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if name not in known:
             known[name] = read(style)
         return known[name]
+
+    return remembered
+
+
+def once_a_width(resolve: Callable[[Any, Any], None], boxes: Any) -> Callable[[Any, Any], None]:
+    """Return WeasyPrint's `resolve_percentages`, which sets a box's sizes, with its results cached in each style by the
+    size of the containing block. Nothing is cached for tables whose cells share borders, since their widths depend on
+    neighbouring cells."""
+
+    def remembered(box: Any, containing_block: Any) -> None:
+        style = box.style
+        if style["border_collapse"] == "collapse" or isinstance(box, boxes.PageBox):
+            resolve(box, containing_block)
+            return
+        if isinstance(containing_block, boxes.Box):
+            containing_block = containing_block.width, containing_block.height
+        known = vars(style).setdefault("remembered_sizes", {})
+        key = *containing_block, *_OWN_SIZES(style)
+        if (found := known.get(key)) is None:
+            resolve(box, containing_block)
+            own = vars(box)
+            known[key] = {name: own[name] for name in _SIZES}
+        else:
+            vars(box).update(found)
 
     return remembered
 

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from benchbrief.compiler import resolve
+from benchbrief.compiler.blocks.experiments import read_experiments
 from benchbrief.compiler.briefs import lower_report
 from benchbrief.compiler.compile import CheckMemory, Examined, examine
 from benchbrief.compiler.metrics.expressions import Typer
@@ -152,8 +152,8 @@ def test_blocks_are_read_again_only_if_one_of_them_changes(
 ) -> None:
     memory, files = CheckMemory(), Typed()
     examine(Path("typed.bench"), files=files, memory=memory)
-    read = Mock(wraps=resolve.read_experiments)
-    monkeypatch.setattr(resolve, "read_experiments", read)
+    read = Mock(wraps=read_experiments)
+    monkeypatch.setattr("benchbrief.compiler.resolve.read_experiments", read)
     files.text = files.text.replace(old, new)
     examine(Path("typed.bench"), files=files, memory=memory)
     assert read.call_count == again

@@ -59,6 +59,36 @@ def test_pages_with_one_configuration_of_typefaces_share_their_style_sheet() -> 
     assert [places(linked.format(size))[0][0] for size in (70, 80)] == [70, 80], "each linked sheet is its own"
 
 
+_BOXES = """<style>
+  @page { size: 400px 300px } div { margin: 2% 10%; padding: 1em 5%; min-height: 3em }
+  div div { width: 60%; height: 50% }
+  .flex { display: flex } .flex > * { flex: 1; min-width: 20%; box-sizing: border-box; border: 1px solid }
+  .grid { display: grid; grid-template-columns: 1fr 2fr } .columns { columns: 2 } i { float: left; width: 30% }
+  table { width: 100% } td { padding: 1%; border: 2px solid } .one { border-collapse: collapse } .one b { padding: 4% }
+</style>""" + "".join(
+    f"<div class={kind}><div>one <i>two</i></div><div>three <b>four</b><div>five</div></div></div>"
+    f"<table class={kind}><tr><td>six<td style='border: 5px solid'><b>seven</b><tr><td colspan=2>eight</table>"
+    for kind in ("flex", "grid", "columns", "one", "none")
+)
+
+
+def test_boxes_have_the_same_sizes_whether_they_are_resolved_anew_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    weasyprint = page_pdf._weasyprint()
+
+    def sizes() -> list[dict[str, object]]:
+        document = weasyprint.HTML(string=_BOXES).render()
+        boxes = [box for page in document.pages for box in page._page_box.descendants()]
+        return [{name: size for name, size in vars(box).items() if isinstance(size, int | float)} for box in boxes]
+
+    remembered = sizes()
+    assert len(remembered) > 100
+    for name in page_pdf.LAYOUTS:
+        monkeypatch.setattr(
+            getattr(weasyprint.layout, name), "resolve_percentages", weasyprint.layout.percent.resolve_percentages
+        )
+    assert sizes() == remembered
+
+
 def test_lines_are_remembered_for_one_style_and_width_within_the_block_alone() -> None:
     asked: list[tuple[Any, ...]] = []
 

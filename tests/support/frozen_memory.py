@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from benchbrief.compiler.compile import memory_is_frozen
+from benchbrief.dsl.pause_collection import memory_is_frozen
 
 
 def freeze_memory() -> None:
