@@ -10,9 +10,11 @@ from typing import Any
 import docx
 import pytest
 from docx.oxml.ns import qn
+from docx.shared import Pt
 from docx.text.paragraph import Paragraph
 
 from benchbrief.reports.charts.svg_converter import Converter
+from benchbrief.reports.data.view_model import FactRow, FactsView
 from benchbrief.reports.office.document import written
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.word_pages import Drawn, shares_of
@@ -24,12 +26,12 @@ from tests.reports import briefs
 from tests.support.drawn_once import CONVERTER
 
 
-def letter(converter: Converter = CONVERTER) -> Any:
+def letter(converter: Converter = CONVERTER, **changes: Any) -> Any:
     """Write the brief of the quickstart example as a document."""
     world, report = briefs.quickstart()
     report = report.model_copy(update={"disclosure": "separate"})
     plan, store, words = world.plan(report), world.store(), CATALOGUES["en"]
-    view = replace(build(plan, store, report, words), companion=companion_of("disclosure.pdf", b"pdf", ""))
+    view = replace(build(plan, store, report, words), companion=companion_of("disclosure.pdf", b"pdf", ""), **changes)
     return docx.Document(io.BytesIO(written(HandOver(view, plan, report, words, store, converter))))
 
 
@@ -91,3 +93,17 @@ def test_the_background_of_the_tag_is_as_wide_as_its_text() -> None:
     )
     assert [each.tag for run in tag.runs for each in run._r.rPr] == [qn("w:bdr"), qn("w:shd")]
     assert tag._p.pPr.find(qn("w:shd")) is None
+
+
+def test_the_configuration_is_in_lines_below_the_shorter_column_in_one_type_size() -> None:
+    rows = (FactRow("Kernel", ("6.1",)), FactRow("Storage", ("NVMe", "SATA")))
+    facts = FactsView(1, "Hosts", (), common="Kernel 6.1", rows=rows, sides=("Old", "New"))
+    *_, ending, _ = letter(blocks=(facts,)).tables
+    (lines,) = [own for cell in ending.rows[0].cells if "Hosts" in (own := [each.text for each in cell.paragraphs])]
+    assert lines[-3:] == ["Hosts", "Kernel:\t6.1", "Storage:\tOld: NVMe; New: SATA"]
+    texts = [
+        each for cell in ending.rows[0].cells for each in cell.paragraphs if not each.style.name.startswith("Head")
+    ]
+    assert {run.font.size or run.style.font.size or each.style.font.size for each in texts for run in each.runs} == {
+        Pt(9)
+    }
