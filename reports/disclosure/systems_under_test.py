@@ -243,13 +243,17 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 def _paths(hardware: Hardware, results: Results, *, told: bool) -> list[FactLine]:
     """For each storage with the group's data paths, return a line with its file system, device, mount and free space.
-    If `told` is set (in briefs for customers), return a line for each kind of fact instead, without the paths."""
+    If `told` is set (in briefs for customers), return a line for each kind of fact instead, without the paths, and with
+    the sizes and models of the disks in place of the devices' names."""
     words = results.words
-    own = _data_paths(hardware, results)
+    own, disks = _data_paths(hardware, results), observed_facts(hardware, results)
     found: dict[str, dict[str, str]] = {}
     for name, value in observed_facts(hardware, results, of_paths=True).items():
         what, _, path = name.partition(" of ")
-        if path in own and not (told and what in _OF_THE_LAB):
+        known = [disks.get(f"disk {name}", "") for name in value.split()] if told and what == "disks" else []
+        if path in own and known and all(known):
+            found.setdefault(path, {})["device"] = words.locale.listed(known)
+        elif path in own and not (told and what in _OF_THE_LAB):
             found.setdefault(path, {})[what] = value
     if told:
         by_fact: dict[str, dict[str, None]] = {}

@@ -180,8 +180,7 @@ def are_doubtful(queries: Iterable[p.Query], results: Results) -> bool:
 
 
 def _doubtful_points(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for points that the rest of their curves contradict. It is grave if a claim or a headline rests on
-    one of them."""
+    """Yield a limit for points that the rest of their curves contradict. It is grave unless a source states them."""
     found, words = results.once(doubtful_points_of), results.words
     if not found:
         return
@@ -198,21 +197,11 @@ def _doubtful_points(results: Results) -> Iterator[ResultLimit]:
         for each in found
     ]
     listed = words["semicolon"].join(words["l_doubtful_point"].format(**holes) for holes in said)
-    queries = [claim.points for claim in results.plan.claims]
-    queries += [query for report in results.plan.reports for query in _headlined(report.elements)]
     yield ResultLimit(
         counted(words, "l_doubtful", len(found), **said[0]),
         words["l_doubtful_full"].format(listed=listed),
-        is_grave=are_doubtful(queries, results),
+        is_grave=not is_imported(results),
     )
-
-
-def _headlined(elements: Iterable[p.Element]) -> Iterator[p.Query]:
-    """Yield the queries of the computed numbers of headlines, without those of claims."""
-    for element in elements:
-        for number in element.numbers if isinstance(element, p.HeadlineElement) else ():
-            if isinstance(number, p.HeadlineNumber):
-                yield from (part.query for part in number.value.parts if isinstance(part, p.Value))
 
 
 def _still_rising(results: Results) -> Iterator[ResultLimit]:

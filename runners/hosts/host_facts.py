@@ -119,10 +119,15 @@ def _disks(said: _Said) -> dict[str, str]:
         if name in below or _NOT_DISKS.match(name) or not used(name):
             continue
         turns = {"0": say.not_turning, "1": say.turning}.get(said.one(f"rotating {name}"))
+        turns = say.virtual_disk if _VIRTUAL.match(name) else turns
         size = size_text((said.number(f"sectors {name}") or 0) * 512)
         known = filter(None, [size, said.one(f"model {name}"), turns() if turns else ""])
         facts[f"disk {name}"] = joined(known, say.comma)
     return facts
+
+
+_VIRTUAL = re.compile(r"x?vd[a-z]+\Z")
+"""Matches disks that a hypervisor provides. What they say of rotating is not known to be true."""
 
 
 def _below(said: _Said) -> dict[str, list[str]]:

@@ -34,7 +34,8 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
         written = " ".join(path.read_text("utf-8").split())  # an author's own footnotes are there as they stand
         assert all(
             re.search(
-                "^Tied: |at an offered load|confidence interval|^All values are for |^Filled points: |in all, median",
+                "^Tied: |at an offered load|confidence interval|^All values are for |^Filled points: |in all, median"
+                r"|repeats: .* interval\)$",
                 note,
             )
             or " ".join(note.split()) in written

@@ -28,10 +28,12 @@ def brief(
     claims: bool = True,
     seconds: float = 1200,
     rows: tuple[Any, ...] = (),
+    beside: bool = False,
 ) -> ReportView:
     """Return a brief about two hardware groups on one host. `devices` are those of their data. `boundary` is that of
-    their power meter; without it, they have no meter."""
-    world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, engine="mongodb", stand_in=stand_in)
+    their power meter; without it, they have no meter. A workload on another database may stand `beside` it."""
+    workloads = {"a": "Sessions"} | ({"b": "Look-ups"} if beside else {})
+    world = w.World({"disk": "Disk", "ram": "RAM"}, workloads, engine="mongodb", stand_in=stand_in)
     report = w.report("R", *[CLAIM] * claims, disclosure="separate", language=language)
     plan = world.plan(report)
     hardware, rows = {}, (*world.rows(), *rows)
@@ -44,7 +46,16 @@ def brief(
     for (key, path), device in zip(paths.items(), devices, strict=False):
         rows += (s.FactRow(w.RUN, "host", key, "local", f"device of {path}", device, None, "observed"),)
     probes = (p.Probe(name="power", every_s=1, hosts=("local",), origin=w.HERE),) if boundary else ()
-    cells = tuple(cell.model_copy(update={"probes": probes}) for cell in plan.cells)
+    of_other = {key: p.DatabaseKey.of("other", key) for key in hardware}
+    other = {"name": "other", "label": "RocksDB", "engine": "rocksdb"}
+    if beside:
+        databases |= {of_other[key.hardware]: each.model_copy(update=other) for key, each in databases.items()}
+    cells = tuple(
+        cell.model_copy(
+            update={"probes": probes} | ({"database": of_other[cell.hardware]} if cell.workload == "b" else {})
+        )
+        for cell in plan.cells
+    )
     ramps = {name: each.model_copy(update={"measure_s": seconds}) for name, each in plan.experiments.items()}
     plan = plan.model_copy(update={"hardware": hardware, "databases": databases, "cells": cells, "experiments": ramps})
     return build(plan, w.make_store(rows), report, CATALOGUES[language])
@@ -81,6 +92,17 @@ def test_a_third_tag_stands_among_the_limits_in_the_same_words() -> None:
     view = brief(boundary="formula", stand_in=True)
     assert tags(view) == ["Stand-in server, not MongoDB", "Power by a formula, not measured"]
     assert view.grave_limits[0] == "One machine stands in for both."
+
+
+@pytest.mark.parametrize(
+    ("language", "tag"),
+    [
+        ("en", "Sessions: a stand-in server, not MongoDB"),
+        ("ja", "Sessions：MongoDB ではない代用サーバーによる結果です"),
+    ],
+)
+def test_a_tag_names_the_workload_of_a_stand_in_beside_others(language: str, tag: str) -> None:
+    assert tags(brief(groups=False, stand_in=True, language=language, beside=True)) == [tag]
 
 
 REHEARSAL = "Rehearsal: measured once, for at most 59\u00a0s"

@@ -117,6 +117,9 @@ sectors nvme1n1p1|7501470000
 block|sda
 sectors sda|2000
 rotating sda|1
+block|vda
+sectors vda|2000
+rotating vda|1
 mounted|/dev/sda / ext4 rw 0 0
 mounted|/dev/mapper/vg-data /mnt/with\\040space xfs rw 0 0
 path|0 /dev/mapper/vg-data 3750738264 1000000 3000000000 1% /mnt/with space
@@ -136,8 +139,9 @@ def test_a_servers_answer_is_read() -> None:
     assert facts["transparent_huge_pages"] == "madvise"
     assert facts["disk nvme0n1"] == "3.49 TiB, Micron_7450_MTFDKCC3T8TFR, not rotating"
     assert facts["disk sda"] == "1000.0 KiB, rotating"
+    assert facts["disk vda"] == "1000.0 KiB, virtual disk"
     assert not {name for name in facts if name.startswith(("disk dm", "disk loop", "disk nvme1n1p"))}
-    assert facts["block_devices"] == "dm-0 nvme0n1 nvme1n1 nvme1n1p1 sda mapper/vg-data"
+    assert facts["block_devices"] == "dm-0 nvme0n1 nvme1n1 nvme1n1p1 sda vda mapper/vg-data"
     assert facts["filesystem of /mnt/with space/db"] == "xfs"
     assert facts["disks of /mnt/with space/db"] == "nvme1n1"
     assert facts["free space of /mnt/with space/db"] == "2.79 TiB"
