@@ -97,7 +97,8 @@ def _told(apart: Sequence[FactRow], sides: Sequence[str], words: Words) -> list[
         return [words["fact_sentence"].format(fact=apart[0].name, value=words["semicolon"].join(each))]
     if any(_is_prose(cell, words) for row in apart for cell in row.cells):
         return None
-    of_sides = ([_said(FactRow(row.name, (row.cells[at],)), words) for row in apart] for at in range(len(sides)))
+    known = ([row for row in apart if row.cells[at] != words["missing"]] or apart for at in range(len(sides)))
+    of_sides = [[_said(FactRow(row.name, (row.cells[at],)), words) for row in rows] for at, rows in enumerate(known)]
     return [
         words["fact_sentence"].format(fact=side, value=words["semicolon"].join(facts))
         for side, facts in zip(sides, of_sides, strict=True)
