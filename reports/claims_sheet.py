@@ -14,10 +14,9 @@ from benchbrief.model.plan import CLAIM_RULES, Claim, DimKey, Plan, Report, key_
 from benchbrief.reports.claim_sides import differing_hardware, differing_settings, facts_of_rival
 from benchbrief.reports.data.numbers_file import ClaimEntry
 from benchbrief.reports.data.place_labels import key_label
-from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.data.report_data import AskedStore, Results, run_row
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.disclosure.number_ledger import kind_of
-from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import quantity, written_as
 from benchbrief.reports.view.said_claims import base_text, claims_of, sentence_text, verdicts_on, why_missing
 from benchbrief.reports.words.brief_words import CATALOGUES, Words, counted, words_of

@@ -35,11 +35,11 @@ from benchbrief.reports.data.numbers_file import (
     NumbersFile,
     QueryEntry,
 )
-from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.data.report_data import AskedStore, Results, run_row
 from benchbrief.reports.data.tables import keep_elements_with_data, shown_table
 from benchbrief.reports.data.view_model import MissingPart
 from benchbrief.reports.disclosure.number_ledger import each_entry, kind_of
-from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
+from benchbrief.reports.disclosure.run_origin import disclose_origin
 from benchbrief.reports.notices.number_marks import letters_in
 from benchbrief.reports.office.edited_texts import compare_texts
 from benchbrief.reports.office.file_texts import texts_of

@@ -646,3 +646,14 @@ def name_candidates(experiment: str, results: Results) -> str:
 def _code(cell: ReportedCell, results: Results) -> str:
     said = results.words.sentences.get(cell.reason)
     return said.code if isinstance(said, Message) else ""
+
+
+def run_row(results: Results) -> dict[str, object]:
+    """Return the run's row of the store: its id, times, state and version."""
+    return results.once(_run_row)
+
+
+def _run_row(results: Results) -> dict[str, object]:
+    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
+    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
+    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)

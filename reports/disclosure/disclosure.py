@@ -33,11 +33,12 @@ from benchbrief.reports.data.report_data import (
     Results,
     find_unasked,
     name_candidates,
+    run_row,
 )
 from benchbrief.reports.data.view_model import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.disclosure import run_origin, systems_under_test
 from benchbrief.reports.disclosure.levels import disclose_combinations, level_tables
-from benchbrief.reports.disclosure.run_origin import reused_runs, run_row, time_text
+from benchbrief.reports.disclosure.run_origin import reused_runs, time_text
 from benchbrief.reports.disclosure.systems_under_test import (
     always_texts,
     data_set_text,

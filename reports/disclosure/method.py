@@ -14,10 +14,10 @@ from benchbrief.model.budgets import is_budgeted
 from benchbrief.model.precision import formatted, to_digits
 from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.place_labels import database_name
-from benchbrief.reports.data.report_data import ReportedCell, Results
+from benchbrief.reports.data.report_data import ReportedCell, Results, run_row
 from benchbrief.reports.data.view_model import Item, Method
 from benchbrief.reports.disclosure.disclosure import disclose_latency, smallest_memory
-from benchbrief.reports.disclosure.run_origin import disclose_source, run_row, versions
+from benchbrief.reports.disclosure.run_origin import disclose_source, versions
 from benchbrief.reports.disclosure.systems_under_test import disclose_power_meters, reset_text, served_by
 from benchbrief.reports.notices.repeat_variation import tested
 from benchbrief.reports.text.number_format import bytes_text, duration, exact_percent, fixed, points, quantity

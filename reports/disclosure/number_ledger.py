@@ -38,8 +38,7 @@ from benchbrief.reports.data.numbers_file import (
     SourceLine,
 )
 from benchbrief.reports.data.place_labels import system_heading, system_label
-from benchbrief.reports.data.report_data import NOT_PUBLISHED, ReportedCell, Results
-from benchbrief.reports.disclosure.run_origin import run_row
+from benchbrief.reports.data.report_data import NOT_PUBLISHED, ReportedCell, Results, run_row
 from benchbrief.reports.notices.open_searches import open_searches
 from benchbrief.reports.text.number_format import fixed, points
 from benchbrief.reports.words.brief_words import counted

@@ -10,7 +10,7 @@ from benchbrief.compiler.registry import TOOL_SPECS
 from benchbrief.model.plan import DatabaseKey
 from benchbrief.reports.data.imported_briefs import is_imported, shown_names
 from benchbrief.reports.data.place_labels import database_name
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.report_data import Results, run_row
 from benchbrief.reports.data.view_model import Item
 from benchbrief.reports.text.number_format import locale, points
 from benchbrief.reports.words.brief_words import CATALOGUES, Words
@@ -169,16 +169,6 @@ def versions(kind: str, results: Results) -> dict[str, dict[str, None]]:
             text = value if value.lower().startswith(name[:3].lower()) else f"{name} {value}"
             found.setdefault(text, {})[(fact.node or "").partition("?")[0] if database else fact.node or ""] = None
     return found
-
-
-def run_row(results: Results) -> dict[str, object]:
-    return results.once(_run_row)
-
-
-def _run_row(results: Results) -> dict[str, object]:
-    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
-    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
-    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
 
 
 class Reused(NamedTuple):

@@ -18,9 +18,8 @@ from benchbrief.model.points import Curve
 from benchbrief.model.tool_spec import Texts, in_language
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.place_labels import database_name
-from benchbrief.reports.data.report_data import Results, reads_of
+from benchbrief.reports.data.report_data import Results, reads_of, run_row
 from benchbrief.reports.data.view_model import FactGroup, FactLine, Item
-from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import bytes_text, locale
 from benchbrief.reports.words.brief_words import Words
 

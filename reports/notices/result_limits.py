@@ -15,9 +15,8 @@ from benchbrief.model.plan import Levels
 from benchbrief.model.points import Curve
 from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.place_labels import place_holes
-from benchbrief.reports.data.report_data import Results
+from benchbrief.reports.data.report_data import Results, run_row
 from benchbrief.reports.data.view_model import Item, Notice
-from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.text.number_format import duration, fixed, percent, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work

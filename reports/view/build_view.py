@@ -33,7 +33,7 @@ from benchbrief.reports.data.imported_briefs import is_imported
 from benchbrief.reports.data.measure_labels import line_label, readable_label
 from benchbrief.reports.data.numbers_file import ClaimEntry, PrintedBy
 from benchbrief.reports.data.one_precision import with_one_precision
-from benchbrief.reports.data.report_data import AskedStore, Results
+from benchbrief.reports.data.report_data import AskedStore, Results, run_row
 from benchbrief.reports.data.tables import (
     Column,
     Columns,
@@ -76,7 +76,7 @@ from benchbrief.reports.disclosure import systems_under_test
 from benchbrief.reports.disclosure.compared_facts import compared_facts
 from benchbrief.reports.disclosure.method import method, repeat, with_numbers
 from benchbrief.reports.disclosure.number_ledger import Ledger
-from benchbrief.reports.disclosure.run_origin import disclose_origin, run_row
+from benchbrief.reports.disclosure.run_origin import disclose_origin
 from benchbrief.reports.disclosure.systems_under_test import fact_groups
 from benchbrief.reports.notices import number_marks
 from benchbrief.reports.notices.number_marks import Cautions, not_chosen

@@ -12,9 +12,8 @@ from benchbrief.reports.data import imported_briefs
 from benchbrief.reports.data.expectations import JudgedExpectation, describe, judge_expectations, said_in_words
 from benchbrief.reports.data.gaps import Gaps, name_part, reason_of
 from benchbrief.reports.data.place_labels import database_name
-from benchbrief.reports.data.report_data import Results, asked_cells
+from benchbrief.reports.data.report_data import Results, asked_cells, run_row
 from benchbrief.reports.data.view_model import Limit, Notice, OriginTag, Severity
-from benchbrief.reports.disclosure.run_origin import run_row
 from benchbrief.reports.disclosure.systems_under_test import contradictions, meters_of, one_machine, served_by
 from benchbrief.reports.notices import open_searches, repeat_variation, result_limits, run_validity
 from benchbrief.reports.text.number_format import blank_before, duration
