@@ -191,12 +191,13 @@ environment() {  # .venv with the packages of a locked list, which has at least 
     # The locked list is whole, as the check proves: there is nothing to resolve.
     local install=("${pip[@]}" install --no-deps --no-compile) rest
     # What is in this list alone is installed beside the other packages, because pip uses one core.
-    grep -v -x -F -f requirements.txt "$1" >.tools/more-requirements.txt || true
+    grep -v -x -F -f requirements.txt "$1" >.tools/more-requirements.txt || [ $? = 1 ]
     "${install[@]}" --require-hashes -r .tools/more-requirements.txt &
     rest=$!
-    "${install[@]}" --require-hashes -r requirements.txt
-    compile_libraries
+    # A second try must not meet a pip that still writes.
+    "${install[@]}" --require-hashes -r requirements.txt || { wait "$rest"; return 1; }
     wait "$rest"
+    compile_libraries
     "${install[@]}" --no-build-isolation -e .
     "${pip[@]}" check
     .venv/bin/python -c 'import benchbrief.dsl'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.cli.terminal import show, warn
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.dsl.pause_collection import no_collection
+from benchbrief.dsl.pause_collection import rare_collection
 from benchbrief.model.extension_spec import Format
 from benchbrief.model.plan import Plan
 from benchbrief.reports.capsule.capsule_file import ENDING, Sign
@@ -122,10 +121,8 @@ def render_briefs(
     own = own_languages or {}
     ends = [time.monotonic() if began is None else began]
     rendered: dict[str, Rendered] = {}
-    with making_brief(), Converter().running() as converter, no_collection():
+    with making_brief(), Converter().running() as converter, rare_collection():
         for report in plan.reports:
-            if rendered:
-                gc.collect()  # the layouts of the last one
             rendered[report.name] = render(
                 plan,
                 results,

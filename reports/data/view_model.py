@@ -346,6 +346,8 @@ class FactRow:
     name: str
     cells: tuple[str, ...]
     differs: bool = False
+    told: tuple[str, ...] = ()
+    """The fact in lines: one for each side that has it, with the side's name, or one for all."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     machines = [results.plan.hardware[key] for key in hardware]
     sides = [{line.name: line for line in fact_lines(each, results, machines)} for each in machines]
     names = dict.fromkeys(name for side in sides for name in side)
-    rows = [_row(name, sides, words) for name in names]
+    labels = [each.label for each in machines]
+    rows = [_row(name, sides, labels, words) for name in names]
     apart = [row for row in rows if len(row.cells) == len(sides) > 1 or row.differs]
     alike = [row for row in rows if row not in apart and not _is_detail(row.name, sides)]
     listed = [row for row in alike if not _is_prose(row.cells[0], words)]
@@ -37,7 +38,7 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     if common and len(sides) > 1:
         common = words["same_for_both" if len(sides) == 2 else "same_for_all"].format(facts=common)
     prose = [words["fact_sentence"].format(fact=row.name, value=row.cells[0]) for row in alike if row not in listed]
-    labels, lines = [each.label for each in machines], alike
+    lines = alike
     if (told := _told(apart, labels, words)) is not None:
         lines = [*alike, *apart]
         apart, prose = [], [*told, *prose]
@@ -50,12 +51,14 @@ def compared_facts(hardware: Sequence[str], results: Results, number: int, title
     return FactsView(number, title, groups, *table, common, rows=tuple(lines), sides=tuple(labels), shared=shared)
 
 
-def _row(name: str, sides: _Sides, words: Words) -> FactRow:
+def _row(name: str, sides: _Sides, labels: Sequence[str], words: Words) -> FactRow:
     """Return a fact with one cell for each side, or one for all sides together."""
     lines = [side.get(name) for side in sides]
     cells = [_cell(line, words) for line in lines]
     shared = len(set(cells)) == 1
-    return FactRow(name, tuple(cells[:1] if shared else cells), any(line.differs for line in lines if line))
+    each = [f"{label}{words['colon']}{cell}" for label, line, cell in zip(labels, lines, cells, strict=True) if line]
+    told, cells = (cells[:1], cells[:1]) if shared else (each, cells)
+    return FactRow(name, tuple(cells), any(line.differs for line in lines if line), tuple(told))
 
 
 def _cell(line: FactLine | None, words: Words) -> str:

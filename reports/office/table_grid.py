@@ -147,11 +147,8 @@ def told_facts(facts: FactsView, words: Words) -> list[tuple[str, Markup]]:
     it is short."""
     told = []
     for row in facts.rows:
-        cells = row.cells
-        if len(cells) > 1:
-            cells = tuple(f"{side}{words['colon']}{cell}" for side, cell in zip(facts.sides, cells, strict=True))
-        line = words["semicolon"].join(cells)
-        told.append((row.name, Markup.escape(line) if len(line) <= _SHORT_LINE else Markup("<br>").join(cells)))
+        line = words["semicolon"].join(row.told)
+        told.append((row.name, Markup.escape(line) if len(line) <= _SHORT_LINE else Markup("<br>").join(row.told)))
     return told
 
 

@@ -62,7 +62,9 @@ def test_a_brief_writes_a_number_in_one_way(name: str) -> None:
         rows = list(csv.DictReader(io.StringIO(figure.csv)))
         drawn = [float(row["value"]) for row in rows if row["value"]]
         for row, shown in zip(rows, figure.data, strict=True):
-            if row["value"] and "to" not in row and not row["series"].endswith("(estimated)"):  # whole, as drawn
+            if row["series"].endswith("(estimated)"):
+                assert shown[-1].split()[0] == f"{float(row['value']):.0f}"
+            elif row["value"] and "to" not in row:
                 key, text = of_unit(row["unit"], float(row["value"]), shown[-1]), writing(shown[-1])
                 coarse = without_last_digit(float(row["value"]), text, drawn)
                 texts = written.setdefault(key, set())

@@ -96,7 +96,10 @@ def test_the_background_of_the_tag_is_as_wide_as_its_text() -> None:
 
 
 def test_the_configuration_is_in_lines_below_the_shorter_column_in_one_type_size() -> None:
-    rows = (FactRow("Kernel", ("6.1",)), FactRow("Storage", ("NVMe", "SATA")))
+    rows = (
+        FactRow("Kernel", ("6.1",), told=("6.1",)),
+        FactRow("Storage", ("NVMe", "SATA"), told=("Old: NVMe", "New: SATA")),
+    )
     facts = FactsView(1, "Hosts", (), common="Kernel 6.1", rows=rows, sides=("Old", "New"))
     *_, ending, _ = letter(blocks=(facts,)).tables
     (lines,) = [own for cell in ending.rows[0].cells if "Hosts" in (own := [each.text for each in cell.paragraphs])]
