@@ -329,7 +329,7 @@ def explain(
         page.table((f"claim {name}", f"{times[name]} more repeats where it wins", about(s)) for name, s in held.items())
     if plan.reports:
         page.heading("Reports")
-        page.table((report.name, report.title, _contents(report)) for report in plan.reports)
+        page.table((report.name, f"{report.title}: {_contents(report)}") for report in plan.reports)
     explain_time(estimated, advised, fits, page)
     return page.text()
 

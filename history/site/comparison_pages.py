@@ -70,7 +70,7 @@ def _ranked_row(
         RankedCell(
             shown_value(values, ranking.unit),
             spread_text(values),
-            ranking.letters[place],
+            ranking.letters[place].upper(),
             place in best and not alike,
             100 * abs(values.value) / greatest if values and values.value and greatest else 0.0,
         )

@@ -92,7 +92,7 @@ def test_a_suite_shows_where_a_trend_changed_and_the_last_run_against_the_one_be
     assert re.search(r"last change −[56]\.\d % on 2023-11-22", text)
     assert "night-0013 against night-0012" in text
     assert "Hardware of night-0013" in text
-    assert re.search(r'<b class="letters">a</b>', text)
+    assert re.search(r'<b class="letters">A</b>', text)
 
 
 def test_every_link_leads_to_a_page_of_the_site_and_no_page_asks_for_anything_else(site: Path) -> None:
