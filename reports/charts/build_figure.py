@@ -297,6 +297,8 @@ _KINDS: Mapping[str, str] = {"s": "axis_time", "B/s": "axis_bandwidth"}
 """The title of an axis for several quantities of one kind, such as times, by the kind's base unit."""
 _MOST_REASONS = 3
 """The most kinds of reasons for gaps to list in a footnote. The disclosure lists all of them."""
+_IN_WORD = r"[^\W\u2e80-\u9fff\uff00-\uffef]"
+"""Matches a letter or a digit within a word. Japanese has no blanks between its words."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 
@@ -499,7 +501,7 @@ def finished(
     untitled = kind == "category" and along in ("hardware", "workload") and not figure.x_label
     log = results.words["log_scale"]
     told = [figure.title, *(part for part in figure.claim.parts if isinstance(part, str))] if figure.claim else []
-    alone = untitled and len(categories) == 1 and any(categories[0].casefold() in text.casefold() for text in told)
+    alone = untitled and len(categories) == 1 and any(_names(text, categories[0]) for text in told)
     axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks, untitled, alone, log)
     if left_out:
         key = "candidates" if chosen == "adaptive" else "rates_left_out"
@@ -671,6 +673,12 @@ def _not_needed(figure: plan.FigureElement, dim: str, key: plan.LabelledKey, res
 
 def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.LabelledKey, ...]:
     return figure.keys.get(dim, ()) if dim else ()
+
+
+def _names(text: str, name: str) -> bool:
+    """Return whether a text has a name as whole words. A single letter names nothing: `A` is also an article."""
+    whole = rf"(?<!{_IN_WORD}){re.escape(name.casefold())}(?!{_IN_WORD})"
+    return len(name) > 1 and re.search(whole, text.casefold()) is not None
 
 
 def _is_number(text: str) -> bool:

@@ -148,7 +148,7 @@ class Plot:
         if self.frame:
             self.left, self.right = self.frame.left, self.frame.right
         self.width = self.outer_width - self.left - self.right
-        named = self.names_of_bars() or self._wrapped(self.width)
+        named = self.names_of_bars or self._wrapped(self.width)
         self.category_lines = max((len(lines) for lines in named), default=1)
         self.bottom = 8.0 + 13 * self.category_lines + (16 if chart.x.written_title and not self.frame else 0)
         self.foot = self._room_below_bars()
@@ -168,7 +168,7 @@ class Plot:
                 lambda trace: (
                     self.is_pointed_at(trace)
                     or not self.shows(trace)
-                    or (trace.stands_in_slot and bool(self.names_of_bars()))
+                    or (trace.stands_in_slot and bool(self.names_of_bars))
                 ),
             )
             self.legend = items if len(items) > 1 else ()
@@ -346,12 +346,17 @@ class Plot:
         names = self.chart.x.categories
         return [wrap(name, width / len(names) - 4) for name in names]
 
+    @cached_property
     def names_of_bars(self) -> list[list[str]]:
-        """Return the names of the only bars, split into lines, if these replace the only category and the legend."""
+        """The names of the only bars, split into lines, if these replace the only category and the legend. All of them
+        are different and whole, or there are none. This is decided once, before the legend is made."""
         if not self.chart.x.alone or self.frame or len(self.in_slots) < 2:
             return []
         left, right = self.bar(self.in_slots[0], 0)
-        return [wrap(trace.name, right - left - 4) for trace in self.in_slots]
+        names = ["".join(trace.name.split()) for trace in self.in_slots]
+        found = [wrap(trace.name, right - left - 4) for trace in self.in_slots]
+        shown = ["".join("".join(lines).split()) for lines in found]
+        return found if shown == names and len({*names}) == len(names) else []
 
     @staticmethod
     def widest(ticks: Ticks) -> float:

@@ -43,7 +43,7 @@ def texts_and_labels(plot: Plot) -> tuple[list[ChartText], list[ArrowLabel]]:
     if chart.x.written_title and not plot.frame:
         found.append(ChartText(chart.x.written_title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
     x = plot.x_pixel()
-    if names := plot.names_of_bars():
+    if names := plot.names_of_bars:
         below = [(sum(plot.bar(trace, 0)) / 2, lines) for trace, lines in zip(plot.in_slots, names, strict=True)]
     else:
         below = [(x(index), lines) for index, lines in enumerate(plot.wrapped_categories())]

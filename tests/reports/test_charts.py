@@ -381,6 +381,17 @@ def test_a_few_bars_are_no_slabs() -> None:
     assert 40 < max(float(each[1]) for each in found if each) <= 64
 
 
+def test_names_are_below_bars_only_if_they_are_whole_and_different_and_else_in_the_legend() -> None:
+    axis = XAxis("", "category", ("Reads",), alone=True)
+    settings = [f"synchronous_commit={each}" for each in ("off", "on", "local", "remote_apply")]
+    for names, has_legend in ((settings, True), (("Off", "On"), False), (("Off", "Off"), True)):
+        plot = Plot(Chart(tuple(bar(name, 7, color=at) for at, name in enumerate(names)), axis, "%"), 400, 240)
+        assert (plot.names_of_bars == [], [each.name for each in plot.legend]) == (
+            has_legend,
+            [*names] if has_legend else [],
+        )
+
+
 def test_a_legend_begins_at_the_left_edge_beside_a_figure_with_wider_numbers() -> None:
     chart = Chart((trace("A", 1, 2, 3, 4), trace("B", 1, 2, 3, 4, color=1)), THREADS, "y")
     plot = Plot(chart, 317, 212, least=Margins(left=90, beside=True))

@@ -55,8 +55,10 @@ def eight_times(hardware: str, _workload: str, threads: int) -> float:
     return 100.0 * threads * (8.7 if hardware == "nvme" else 1) * (1 + threads / 16 if hardware == "nvme" else 1)
 
 
-def made(figure: str, folder: Path, rate: Rate = eight_times, language: str = "en") -> tuple[p.FigureElement, Drawing]:
-    plan = compile_text(SPEC.replace("FIGURE", figure), folder)
+def made(
+    figure: str, folder: Path, rate: Rate = eight_times, language: str = "en", spec: str = ""
+) -> tuple[p.FigureElement, Drawing]:
+    plan = compile_text((spec or SPEC).replace("FIGURE", figure), folder)
     places = {c.id: (c.hardware.rpartition(".")[2], c.workload, int(c.threads or 0)) for c in plan.cells}
     rows = (
         row._replace(ops_per_s=rate(*places[row.cell_id])) if isinstance(row, s.ThroughputRow) else row
@@ -344,6 +346,22 @@ def test_bars_of_long_names_lie_below_each_other_with_the_names_whole(
 def test_bars_of_short_names_stand(tmp_path: Path) -> None:
     _, found = made(SIDE_BY_SIDE, tmp_path)
     assert not arrange(found.charts, *FULL)[0].plot.flat
+
+
+@pytest.mark.parametrize(
+    ("label", "title", "is_named"),
+    [
+        ("Reads", "All reads", True),
+        ("Read", "Reads", False),
+        ("A", "A test", False),
+        ("読み取り", "読み取りの性能", True),
+    ],
+)
+def test_a_title_names_a_workload_only_by_whole_words(label: str, title: str, is_named: bool, tmp_path: Path) -> None:
+    spec = SPEC.replace("[r, w]", "[r]").replace('"Reads"', f'"{label}"').replace('figure "F"', f'figure "{title}"')
+    _, found = made(f'{SIDE_BY_SIDE}  claim = "It is measured"', tmp_path, spec=spec)
+    assert found.charts[0].x.categories == (label,)
+    assert found.charts[0].x.alone is is_named
 
 
 DRAWN = (
