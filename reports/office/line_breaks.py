@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from benchbrief.reports.office.rich_text import Paragraph, Run
+from markupsafe import Markup
+
+from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.text_fit import JAPANESE, lines_of
 from benchbrief.reports.text.line_ends import phrases
 
@@ -26,6 +28,11 @@ def closed(runs: tuple[Run, ...]) -> tuple[Run, ...]:
     kept = replace(runs[at], text=" ".join((*before, last)))
     marks = (replace(run, text=run.text.replace(" ", "\N{NO-BREAK SPACE}")) for run in runs[at + 1 :])
     return (*runs[:at], kept, *marks)
+
+
+def lines_of_title(title: Markup, width: float, points: float) -> int:
+    """Return how many lines a title takes on a slide. Each of the claims in it begins a line."""
+    return lines_of("".join(run.text for run in closed(runs_of(title))), width, points, bold=True)
 
 
 def broken(runs: Sequence[Run], width: float, points: float, *, bold: bool = True) -> tuple[Run, ...]:
@@ -73,11 +80,12 @@ def _ends(runs: Sequence[Run]) -> list[int]:
 
 
 def _cut(runs: Sequence[Run], ends: Sequence[int]) -> tuple[Run, ...]:
-    """Return runs with line breaks at these places of their text."""
+    """Return runs with line breaks at these places of their text, without the blanks around the breaks."""
     made, at = list[Run](), 0
     for run in runs:
         cuts = [end - at for end in ends if at < end <= at + len(run.text)]
-        parts = [run.text[first:end].strip() for first, end in zip((0, *cuts), (*cuts, None), strict=True)]
-        made.append(replace(run, text="\n".join(parts)) if cuts else run)
+        parts = (run.text[first:end] for first, end in zip((0, *cuts), (*cuts, None), strict=True))
+        text = re.sub(r"\s*\n\s*", "\n", "\n".join(parts)) if cuts else run.text
+        made.append(replace(run, text=text.lstrip() if at in ends else text))
         at += len(run.text)
     return tuple(made)

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from benchbrief.dsl.lazy_dataclass import dataclass
 from benchbrief.reports.data.view_model import Block, FactsView, FigureView, TableView, TextView
+from benchbrief.reports.office.line_breaks import lines_of_title
 from benchbrief.reports.office.rich_text import joined
 from benchbrief.reports.office.slide_blocks import caption_of, says_all, texts_below
 from benchbrief.reports.office.slide_charts import can_draw, fits_beside
@@ -125,7 +126,7 @@ def _repeats(table: TableView, told: set[tuple[float, str]]) -> bool:
     """Return whether a table has numbers in all columns but one, and all these numbers are shown elsewhere."""
     words, found = set[int](), set[tuple[float, str]]()
     for row in table.rows:
-        for place, (cell, head) in enumerate(zip(row.cells, table.columns, strict=False)):
+        for place, (cell, head) in enumerate(zip(row.cells, table.columns, strict=True)):
             if cell.numeric:
                 found |= _quantities(str(cell.html.striptags()), head.unit or row.head.unit or table.unit)
             else:
@@ -167,7 +168,7 @@ def _makes_pair(first: Slide, second: Slide, area: Area) -> bool:
         case ((FigureView() as left,), (FigureView() as right,)) if not (first.after or second.texts):
             pair = (left, right)
             narrow = all(can_draw(each.native) and fits_beside(each.native, half_of(area).width) for each in pair)
-            lines = [lines_of(each.head.striptags(), area.width, _TITLE_PT, bold=True) for each in (first, second)]
+            lines = [lines_of_title(each.head, area.width, _TITLE_PT) for each in (first, second)]
             return narrow and lines == [1, 1] and any(len(each.data) <= _FEW_BARS for each in pair)
     return False
 
@@ -253,7 +254,7 @@ def _with_below(slide: Slide, text: Slide, area: Area, colon: str) -> Slide | No
     match slide.blocks:
         case (TableView() as table,) if not table.title:
             claim, rest = claim_of(text.texts)
-            if claim and lines_of(claim.striptags(), area.width, LARGE_PT, bold=True) <= _TITLE_LINES:
+            if claim and lines_of_title(claim, area.width, LARGE_PT) <= _TITLE_LINES:
                 said = _headed(replace(text, texts=rest), colon)
                 titled = replace(table, title=str(slide.head.striptags()), title_html=slide.head)
                 below = replace(slide, head=claim, blocks=(titled,), after=said)
@@ -284,7 +285,7 @@ def has_room(slide: Slide, area: Area, points: float = READ_PT) -> bool:
     match slide.blocks:
         case (FigureView() as figure, *others) if can_draw(figure.native):
             least = max(_least_height(each) for each in slide.blocks if isinstance(each, FigureView))
-            gained = LINE_LESS * (lines_of(slide.head.striptags(), area.width, _TITLE_PT, bold=True) == 1)
+            gained = LINE_LESS * (lines_of_title(slide.head, area.width, _TITLE_PT) == 1)
             above = height_of_all(said_in(slide.texts), area.width, TEXT_PT)
             width = half_of(area).width if any(map(_is_figure, others)) else area.width
             own = max(height_of_all(texts_below(each), width, LEAST_PT) for each in slide.blocks if _is_figure(each))

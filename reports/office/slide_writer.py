@@ -18,7 +18,7 @@ from benchbrief.reports.data.view_model import (
     HeadlineView,
     notes_of,
 )
-from benchbrief.reports.office.line_breaks import broken, closed
+from benchbrief.reports.office.line_breaks import broken, closed, lines_of_title
 from benchbrief.reports.office.office_formats import HandOver
 from benchbrief.reports.office.rich_text import Paragraph, Run, runs_of
 from benchbrief.reports.office.slide_cards import Card, CardLook, add_box, add_cards, add_number
@@ -159,7 +159,7 @@ class SlideWriter:
         size_titles(self.masters.others, max(_TITLE_SIZES, key=fitting))
 
     def lines_at(self, title: Markup, area: Area, size: float) -> int:
-        return lines_of("".join(run.text for run in closed(runs_of(title))), area.width, size, bold=True)
+        return lines_of_title(title, area.width, size)
 
     def entitle(self, shape: Any, title: Markup) -> int:
         """Write a title in the largest type that fits its area, up to the layout's size, and return its number of

@@ -25,6 +25,12 @@ def test_lines_of_a_japanese_title_end_between_words() -> None:
     assert broken((Run("Three words here"),), 40.0, 20.0) == (Run("Three words here"),), "programs break English"
 
 
+def test_a_line_break_takes_only_the_blanks_around_it() -> None:
+    runs = (Run("P5430 の平均スループットは "), Run("2.1 倍", number="n1"), Run(" になりました"))
+    made = wrapped(Paragraph(runs), 240.0, 20.0).text
+    assert made == "P5430 の平均\nスループットは 2.1 倍\nになりました"
+
+
 def test_numbers_of_a_column_end_at_one_place_beside_marks() -> None:
     marked = (Run("7"), Run("a", raised=True))
     cells = (

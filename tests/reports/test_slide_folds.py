@@ -8,7 +8,9 @@ from markupsafe import Markup, escape
 
 from benchbrief.reports.data.native_chart import NativeChart, NativeSeries
 from benchbrief.reports.data.view_model import FigureView, HeadCell, TableCell, TableHead, TableRow, TableView, TextView
+from benchbrief.reports.office.line_breaks import lines_of_title
 from benchbrief.reports.office.slide_folds import folded, has_column, has_room
+from benchbrief.reports.office.slide_look import LINE_LESS
 from benchbrief.reports.office.slide_masters import Area
 from benchbrief.reports.office.slide_texts import lead_of
 from benchbrief.reports.view.arrange_elements import Slide
@@ -101,6 +103,16 @@ def test_a_chart_is_never_flattened_by_a_text_and_two_bars_share_a_slide() -> No
     assert (slide.head, len(slide.after)) == ("A claim<br>A claim", 1)
     assert len(folded([chart, figure("Others", "", "5", "6")], AREA).slides) == 2, "another section"
     assert len(folded([chart, chart], AREA).slides) == 2, "each is enough for a slide"
+
+
+def test_a_title_of_two_short_claims_has_two_lines_and_leaves_less_room() -> None:
+    one, two = Markup("A claim, a claim"), Markup("A claim<br>A claim")
+    assert [lines_of_title(each, AREA.width, 24.0) for each in (one, two)] == [1, 2]
+    chart = replace(figure("Loads", "", "7", "8", "9"), head=one)
+    heights = range(200, 500)
+    slides = (chart, replace(chart, head=two))
+    least = [next(at for at in heights if has_room(each, replace(AREA, height=at))) for each in slides]
+    assert least[1] - least[0] == LINE_LESS
 
 
 def test_a_table_of_the_same_digits_in_another_unit_repeats_nothing() -> None:
