@@ -74,10 +74,13 @@ def label_bars(made: Any, bars: Bars, area: Area, points: float, ink: str) -> No
         elif ink and are_narrow and not any(series.repeats):
             put_on_paper(labels)
         for place, text in enumerate(series.labels):
+            if not text:
+                continue
             repeats = series.repeats[place] if series.repeats else ()
-            at_foot = bool(repeats) and are_narrow and min(known_values((*repeats, series.values[place]))) > high
+            lowest = min(known_values((*repeats, series.values[place])), default=0.0)
+            at_foot = bool(repeats) and are_narrow and lowest > high
             rise = 0.0 if inside or at_foot else bars.rise(at, place)
-            if not text or (is_alike and not rise and not at_foot):
+            if is_alike and not rise and not at_foot:
                 continue
             label = of.points[place].data_label
             if is_alike:
