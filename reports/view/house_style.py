@@ -81,8 +81,10 @@ _USUAL_FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 @dataclass(frozen=True)
 class House:
     """The pictures and styles of a brief. `logo` and `cover` are data URLs, or "". `logo_file` is the logo's file name
-    and content, for a page with separate pictures. `paper` is the style sheet before the layout's own. `look`, with the
-    colours and typefaces, and then `css`, the user's own style sheet, come after it.
+    and content, for a page with separate pictures.
+
+    The style sheets apply in this order: `paper`, the layout's own, `look` with the colours and typefaces, and `css`,
+    which is the user's.
     """
 
     logo: str = ""

@@ -293,9 +293,8 @@ def remaining_s(
     step, and by the time that finished cells needed in addition to their steps.
 
     With a `plan`, the remaining budgets of each experiment and of the run limit how long a host is needed. Cells in
-    `reused` took no time from the budgets. For an adaptive ramp, only the number of points that it still has to measure
-    counts. For a search for a promise, only the number of cells that it still asks for counts, according to its
-    `votes`.
+    `reused` took no time from the budgets. An adaptive ramp takes the time of the points that it
+    still has to measure, and a search for a promise that of the cells that it still asks for, according to its `votes`.
     """
     planned = list(states)
     experiments = plan.experiments if plan else {}

@@ -20,7 +20,7 @@ DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
 
 @pytest.fixture
 def plain_users_host() -> Iterator[Sshd]:
-    """Yield a server. If the tests run as root, its user is another one."""
+    """Yield a server that is logged in to as a user other than root, even if the tests run as root."""
     system_tool("db_bench")
     built_tool("mongo-stand-in")
     built_tool("ycsb")

@@ -103,7 +103,7 @@ def test_rates_count_and_not_the_lengths_of_intervals() -> None:
 
 
 def test_half_of_the_shortest_series_may_be_a_transient() -> None:
-    """Ten batches are the fewest that are enough. Of these, five may be left out, and five remain."""
+    """At least ten batches are needed. Of ten, five may be left out, so that five remain."""
     found = find_transient(seconds([5_000.0] * 25 + [10_000.0] * 25))
     assert found
     assert (found.seconds, found.window_s) == (25, 50)
