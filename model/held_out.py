@@ -72,8 +72,8 @@ class _Part:
 
 
 def reads_at(read: Read, place: Place, keys: Place) -> bool:
-    """Return whether a read covers the cells with these keys, given the place of an extreme. A dimension that the read
-    itself fixes need not agree with that place."""
+    """Return whether a read covers the cells with these keys, if an extreme was found at `place`. A dimension that the
+    read itself fixes may differ from `place`."""
     return read.covers(keys) and all(keys.get(dim) == key for dim, key in place.items() if _moves(dim, read))
 
 

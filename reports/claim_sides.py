@@ -1,4 +1,5 @@
-"""Finds what else differs between the two sides of a claim, and the facts of another vendor's product."""
+"""Finds the differences between the two sides of a claim, except the one that it compares, and the facts about another
+vendor's product."""
 
 from __future__ import annotations
 

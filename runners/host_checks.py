@@ -44,7 +44,7 @@ class TriesOut(Protocol):
 
 
 def trials_of(plan: Plan, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Requirement]:
-    """Yield a trial for each thing that the tool at `path` must be able to do for the host's cells, without duplicates."""
+    """Yield a trial for each thing that the tool at `path` must be able to do for the host's cells, each once."""
     tool = driver(name)
     if not isinstance(tool, TriesOut):
         return

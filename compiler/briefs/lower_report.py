@@ -264,9 +264,8 @@ def report_mistakes(scope: Scope, reports: Iterable[ast.Block], *, whole: bool) 
 class LoweredReports:
     """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
 
-    They become invalid when a setting that a text names changes, or anything that expressions may refer to. A report's
-    mistakes also become invalid when its block changes. Of the metrics, they depend only on those that the report
-    reads.
+    All are forgotten when anything changes that expressions may refer to, or a setting that a text names. Those of a
+    report are also forgotten when its block changes, or a metric that it reads.
     """
 
     scope: Scope | None = None

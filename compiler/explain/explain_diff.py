@@ -157,7 +157,7 @@ _DIMS: dict[str, Callable[[Cell], object]] = {
 
 
 def _dims(cells: Iterable[Cell]) -> dict[str, None]:
-    """Return the dimensions of cells, with factors behind the workload."""
+    """Return the dimensions of the cells: the hardware, the workload, the factors, and then all others."""
     factors = dict.fromkeys(name for levels in {cell.levels for cell in cells} for name in levels.keys)
     return dict.fromkeys(("hardware", "workload", *factors, *_DIMS))
 

@@ -441,8 +441,8 @@ def _always(term: Term) -> frozenset[Dimension]:
 
 
 def _kept(term: Term, dims: Collection[Dimension]) -> Term:
-    """Keep the factors in `dims` as dimensions of the term, and so the experiment if it is in `dims`, wherever the
-    term's measures have them. A factor is kept even if it has only one level."""
+    """Keep the factors in `dims` as dimensions of the term, and the experiment, too, if it is in `dims`. What the
+    term's measures don't have is ignored. A factor is kept even if it has only one level."""
     wanted = frozenset(dim for dim in dims if dim == "experiment" or dim not in _RANKS) - frozenset(term.dims)
     if not wanted:
         return term

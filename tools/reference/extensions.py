@@ -1,7 +1,5 @@
-"""Makes the pages of our extensions: `README.md` in the folder of each, whose tables are made from its `spec.py`.
-
-The text above the line `MADE` is written by hand.
-"""
+"""Writes the `README.md` of each of our extensions. Its tables are made from the extension's `spec.py`, and the text
+above the line `MADE` is written by hand."""
 
 from __future__ import annotations
 
