@@ -34,7 +34,7 @@ from tests.support.drawn_once import CONVERTER
 RATE = TableHead("Rate")
 ROWS = (TableRow(TableHead("Reads"), (TableCell(Markup("6"), numeric=True),)),)
 TABLE = TableView(1, "Rates", "", (RATE,), ROWS, (), None, (), ((HeadCell(RATE, 1, 1),),), ())
-HOSTS = FactsView(1, "Hosts", (), common="8 processors", rows=(FactRow("Processors", ("8",)),))
+HOSTS = FactsView(1, "Hosts", (), common="8 processors", rows=(FactRow("Processors", ("8",), told=("8",)),))
 DISKS = FactsView(2, "Disks", (), ("Old", "New"), (FactRow("Size", ("1 TB", "2 TB")),), "Disk")
 WHY = TextView(Markup("<p>The disks do twice the work. {}</p>").format("More of it. " * 40))
 METHOD = Method((Item("Load", "Reads only."), Item("Time", "60 s each.")))
