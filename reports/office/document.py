@@ -49,7 +49,15 @@ from benchbrief.reports.office.packages import opened, settled
 from benchbrief.reports.office.prose_tables import with_tables
 from benchbrief.reports.office.rich_text import Paragraph as Said
 from benchbrief.reports.office.rich_text import Run, joined, note_runs, paragraphs, runs_of
-from benchbrief.reports.office.table_grid import Grid, aligned, grid_of, grid_of_facts, grid_of_levels, told_facts
+from benchbrief.reports.office.table_grid import (
+    Grid,
+    aligned,
+    grid_of,
+    grid_of_facts,
+    grid_of_levels,
+    run_on,
+    told_facts,
+)
 from benchbrief.reports.office.text_fit import column_widths, lines_of
 from benchbrief.reports.office.word_pages import Drawn, shares_of
 from benchbrief.reports.office.word_parts import (
@@ -84,8 +92,8 @@ _CARD_PT = 22.0
 own."""
 _TEXT_PT, _SHORT_LIST = 10.0, 5
 """The type size of running text, and the most items of a list that is kept on one page."""
-_FEW_FACTS = 4
-"""The most facts that are below one another in one column."""
+_LIST_PT, _FEW_FACTS = 18.0, 4
+"""The indent of a list, and the most facts that are below one another in one column."""
 _ENDING_PT, _TERM_GAP = 9.0, 10.0
 """The type size of method, limits and configuration, and the space between a fact's name and its value."""
 _TABLE_PT, _CELL_GAP, _KEPT_ROWS = 9.0, 12.0, 14
@@ -224,12 +232,14 @@ class _Writer:
                     self.write_facts(facts)
             if code:
                 self.write_coded(limits, code)
-        self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
+        if not (limits and code and not view.legal_notes):
+            self.write_paragraphs(paragraphs(view.legal), "Brief Legal")
         self.draw_figures()
 
     def lines_in_half(self, said: Iterable[Said]) -> int:
         """Return about how many lines a part of the ending takes in one of two columns."""
-        return sum(lines_of(each.text, self.width.pt / 2 - _CELL_GAP, _ENDING_PT) for each in said)
+        room = self.width.pt / 2 - _CELL_GAP
+        return sum(lines_of(each.text, room - (_LIST_PT if each.item else 0), _ENDING_PT) for each in said)
 
     def halves(self) -> tuple[_Cell, _Cell]:
         """Add two columns that stay on one page, and return their cells."""
@@ -306,8 +316,9 @@ class _Writer:
             said[-1].paragraph_format.keep_with_next = last and bool(self.view.legal) and not in_column
 
     def write_coded(self, chapter: Chapter, code: bytes) -> None:
-        """Write the lines of a part to the right of the QR code that leads to the disclosure."""
-        self.gap()
+        """Write the lines of a part, and the legal lines, to the right of the QR code that leads to the disclosure. So
+        no page begins with legal lines."""
+        self.gap().paragraph_format.space_after = Pt(0)
         table = self.grid(1, 2, lines=False)
         put(table.rows[0]._tr.get_or_add_trPr(), element("w:cantSplit"))
         left, right = table.rows[0].cells
@@ -319,6 +330,9 @@ class _Writer:
         self.add_code(self.paragraph("Brief Figure", (), left, first=True), code)
         with self.inside(right):
             self.write_paragraphs(said_of(chapter.items, chapter.colon), "Brief Ending")
+            if not self.view.legal_notes:  # a cell has no footnotes
+                for each in self.write_paragraphs(paragraphs(self.view.legal), "Brief Legal"):
+                    each.paragraph_format.space_before = Pt(2)
 
     def add_code(self, place: Any, code: bytes) -> None:
         """Add the picture of the disclosure's QR code to a paragraph."""
@@ -348,7 +362,7 @@ class _Writer:
                 numbering = number_anew(self.document, own) if count == 1 else numbering
                 set_numbering(made, numbering)
             if each.level:
-                made.paragraph_format.left_indent = Pt(18 * (1 + each.level))
+                made.paragraph_format.left_indent = Pt(_LIST_PT * (1 + each.level))
             made.paragraph_format.keep_together = True if each.item and short else None
             if leads or (each.item and short and following and following.item):
                 made.paragraph_format.keep_with_next = True
@@ -571,14 +585,21 @@ class _Writer:
         self.write_notes(block.notes)
 
     def write_told(self, told: Sequence[tuple[str, Markup]]) -> None:
-        """Write facts, each on a line with its name before it. Many facts are in two columns."""
-        if len(told) > _FEW_FACTS and self.cell is None and not self.brief.template:
+        """Write facts, each on a line with its name before it. Many facts are in two columns or, if they are in a
+        column already, run on in one paragraph."""
+        if len(told) <= _FEW_FACTS or self.brief.template:
+            self.write_lines(told)
+        elif self.cell is not None:
+            self.paragraph("Brief Ending", runs_of(run_on(told, self.words)))
+        else:
             middle, halves = (len(told) + 1) // 2, self.halves()
             for cell, part in zip(halves, (told[:middle], told[middle:]), strict=True):
                 with self.inside(cell):
-                    self.write_told(part)
+                    self.write_lines(part)
             self.gap()
-            return
+
+    def write_lines(self, told: Sequence[tuple[str, Markup]]) -> None:
+        """Write facts, each on a line of its own."""
         colon = self.words["colon"].rstrip()
         wide = max(text_width(f"{name}{colon}", _ENDING_PT) for name, _ in told) * _BOLD + _TERM_GAP
         for name, value in told:

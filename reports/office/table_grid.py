@@ -152,6 +152,13 @@ def told_facts(facts: FactsView, words: Words) -> list[tuple[str, Markup]]:
     return told
 
 
+def run_on(told: Sequence[tuple[str, Markup]], words: Words) -> Markup:
+    """Return facts as one text, each with its name before it."""
+    bold, line_break = Markup("<b>{}</b>{}"), Markup("<br>")
+    values = ((name, value.replace(line_break, Markup.escape(words["semicolon"]))) for name, value in told)
+    return Markup(" \N{MIDDLE DOT} ").join(bold.format(f"{name}{words['colon']}", value) for name, value in values)
+
+
 def aligned(grid: Grid, blank: str) -> Grid:
     """Return a table whose numbers end at one place although some have marks of footnotes: the others of their column
     have a `blank`, as wide as a mark, instead."""

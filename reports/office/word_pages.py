@@ -95,15 +95,14 @@ def _used(page: Sequence[Piece], shares: Mapping[str, float]) -> float:
 def _packed(pieces: Sequence[Piece], shares: Mapping[str, float], height: float) -> list[list[Piece]]:
     pages: list[list[Piece]] = [[]]
     kept: list[Piece] = []
-    for piece in pieces:
+    for at, piece in enumerate(pieces, 1):
         kept.append(piece)
-        if piece.keeps:
+        if piece.keeps and at < len(pieces):
             continue
         if pages[-1] and _used(pages[-1], shares) + _used(kept, shares) > height:
             pages.append([])
         pages[-1] += kept
         kept = []
-    pages[-1] += kept
     return pages
 
 

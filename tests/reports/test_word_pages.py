@@ -12,6 +12,7 @@ import pytest
 from docx.oxml.ns import qn
 from docx.shared import Pt
 from docx.text.paragraph import Paragraph
+from markupsafe import Markup
 
 from benchbrief.reports.charts.svg_converter import Converter
 from benchbrief.reports.data.view_model import FactRow, FactsView
@@ -52,6 +53,17 @@ def test_a_figure_is_as_high_as_fills_the_pages(lines: int, least: float, low: f
     assert low <= share <= high
 
 
+def test_a_figure_leaves_room_for_a_last_line_that_keeps_with_the_next() -> None:
+    made = docx.Document()
+    place = made.add_paragraph()
+    for at in range(31):
+        made.add_paragraph(f"Line {at}").paragraph_format.space_after = 0
+    last = made.paragraphs[-1].paragraph_format
+    last.space_before, last.keep_with_next = Pt(150), True
+    (share,) = shares_of(made, [Drawn(place, "figure-1", 160.0)], 0.0).values()
+    assert share < 1
+
+
 def share_above(note: str) -> float:
     """Return the factor by which the height of a figure changes on a page with this footnote."""
     made = docx.Document()
@@ -80,11 +92,13 @@ def test_a_figure_that_cannot_be_drawn_has_the_reason_in_its_place() -> None:
 
 
 def test_method_and_limits_are_side_by_side_on_one_page_above_the_code() -> None:
-    *_, ending, code = letter().tables
+    *_, ending, code = letter(legal=Markup("<p>Nothing is promised.</p>"), legal_notes=()).tables
     heads = [cell.paragraphs[0].text for cell in ending.rows[0].cells]
     assert (heads[0].startswith("How it was"), heads[1]) == (True, "Limits")
     assert all(table._tbl.xpath("./w:tr/w:trPr/w:cantSplit") for table in (ending, code))
-    assert [each.text for each in code.rows[0].cells[1].paragraphs if "Scan for" in each.text]
+    beside = [each.text for each in code.rows[0].cells[1].paragraphs]
+    assert any("Scan for" in text for text in beside)
+    assert beside[-1] == "Nothing is promised.", "legal lines never begin a page"
 
 
 def test_the_background_of_the_tag_is_as_wide_as_its_text() -> None:
@@ -110,3 +124,11 @@ def test_the_configuration_is_in_lines_below_the_shorter_column_in_one_type_size
     assert {run.font.size or run.style.font.size or each.style.font.size for each in texts for run in each.runs} == {
         Pt(9)
     }
+
+
+def test_many_facts_of_the_configuration_run_on_in_their_column() -> None:
+    rows = [FactRow(name, ("1", "2"), told=("Old: 1", "New: 2")) for name in "ABCDE"]
+    facts = FactsView(1, "Hosts", (), common="", rows=tuple(rows), sides=("Old", "New"))
+    *_, ending, _ = letter(blocks=(facts,)).tables
+    (lines,) = [own for cell in ending.rows[0].cells if "Hosts" in (own := [each.text for each in cell.paragraphs])]
+    assert lines[-2:] == ["Hosts", " \N{MIDDLE DOT} ".join(f"{name}: Old: 1; New: 2" for name in "ABCDE")]
