@@ -118,10 +118,14 @@ def _served_alone(databases: Sequence[str], results: Results) -> str:
     """Return the names of the workloads that run on these databases, or of the databases if there are many workloads.
     Return "" if all workloads of the brief run on them."""
     plan = results.plan
-    found = {cell.workload: database_name(plan.databases[cell.database], plan) in databases for cell in plan.cells}
-    labels = dict.fromkeys(plan.workloads[key].label for key, served in found.items() if served)
-    if all(found.values()):
+    served = {True: set[str](), False: set[str]()}
+    for cell in plan.cells:
+        served[database_name(plan.databases[cell.database], plan) in databases].add(cell.workload)
+    if not served[False]:
         return ""
+    if served[False] & served[True]:  # a workload's name would not say which of its numbers are meant
+        return results.words.locale.listed(databases)
+    labels = dict.fromkeys(plan.workloads[key].label for key in plan.workloads if key in served[True])
     return results.words.locale.listed(labels if len(labels) <= _MOST_TAGGED else databases)
 
 

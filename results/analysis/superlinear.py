@@ -9,11 +9,13 @@ fewer threads, for instance because of other work, or of data that were not in m
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from benchbrief.model.budgets import LEVEL
 from benchbrief.model.plan import Levels, Plan
 from benchbrief.model.points import Point
 from benchbrief.results.statistics.significance import do_not_vary, ratio_of
@@ -21,7 +23,7 @@ from benchbrief.results.store.searched_doubts import Answering
 
 SINGLE_GAIN, REPEATED_GAIN = 1.25, 1.10
 """How much more throughput for each thread a point may have than one with fewer threads, without a remark. Repeats also
-have to show that there is a difference."""
+have to show that there is a difference, by a test that is corrected for the number of compared pairs (Bonferroni)."""
 
 
 class Superlinear(NamedTuple):
@@ -57,19 +59,21 @@ def superlinear_points(plan: Plan, store: Answering) -> list[Superlinear]:
         if ramp.axis == "threads" and ramp.search is None and ramp.phases == 1:
             curves.setdefault((*curve,), {}).setdefault(threads, []).append(rate)
     found: dict[Point, Superlinear] = {}
+    pairs = sum(math.comb(len(rates), 2) for rates in curves.values())
     for (experiment, hardware, workload, levels), rates in curves.items():
         for (fewer, few), (more, many) in combinations(rates.items(), 2):
             point = Point(experiment, hardware, workload, fewer, None, Levels(levels))
             each = Superlinear(point, statistics.fmean(few), more, statistics.fmean(many))
-            if _contradicts([rate / fewer for rate in few], [rate / more for rate in many]):
+            if _contradicts([rate / fewer for rate in few], [rate / more for rate in many], pairs):
                 found[point] = max(found.get(point, each), each, key=lambda one: one.excess)
     return sorted(found.values(), key=lambda one: -one.excess)
 
 
-def _contradicts(few: Sequence[float], many: Sequence[float]) -> bool:
-    """Return whether the throughput for each thread is clearly higher with many threads than with few."""
+def _contradicts(few: Sequence[float], many: Sequence[float], pairs: int) -> bool:
+    """Return whether the throughput for each thread is clearly higher with many threads than with few. `pairs` is how
+    many such pairs are judged."""
     gain = statistics.fmean(many) / statistics.fmean(few)
     if min(len(few), len(many)) < 2 or do_not_vary(few, many):
         return gain > SINGLE_GAIN
-    found = ratio_of(few, many, by_ratio=True)
+    found = ratio_of(few, many, by_ratio=True, level=1 - (1 - LEVEL) / pairs)
     return gain > REPEATED_GAIN and found is not None and found.low is not None and found.low > 1.0
