@@ -20,7 +20,7 @@ from benchbrief.reports.data.view_model import Item, Notice
 from benchbrief.reports.text.number_format import duration, fixed, percent, quantity
 from benchbrief.reports.words.brief_words import as_sentence, counted, denied_of, some_of
 from benchbrief.results.analysis.cautions import BUSY, BusyGenerator, busy_generators, read_other_work
-from benchbrief.results.analysis.superlinear import Superlinear, superlinear_points
+from benchbrief.results.analysis.superlinear import Superlinear, rest_on, superlinear_points
 
 MUCH_OTHER_WORK = 0.25
 """The share of a host's processors above which other work on the host is a grave limit."""
@@ -172,15 +172,15 @@ def doubtful_points_of(results: Results) -> list[Superlinear]:
 
 
 def are_doubtful(queries: Iterable[p.Query], results: Results) -> bool:
-    """Return whether a query reads a point that the rest of its curve contradicts."""
-    unvaried = dict.fromkeys(results.plan.factors)
-    places = [{**unvaried, **each.point.keys} for each in results.once(doubtful_points_of)]
-    return any(read.covers(place) for query in queries for read in query.reads or () for place in places)
+    """Return whether a query reads a throughput or latency at a point that the rest of its curve contradicts."""
+    reads = [read for query in queries for read in query.reads or ()]
+    return rest_on(results.once(doubtful_points_of), reads, results.plan)
 
 
 def _doubtful_points(results: Results) -> Iterator[ResultLimit]:
-    """Yield a limit for points that the rest of their curves contradict. It is grave unless a source states them."""
-    found, words = results.once(doubtful_points_of), results.words
+    """Yield a limit for points that the rest of their curves contradict, grave ones first. It is grave if one of them
+    is, unless a source states them."""
+    found, words = sorted(results.once(doubtful_points_of), key=lambda one: not one.is_grave), results.words
     if not found:
         return
     said = [
@@ -199,7 +199,7 @@ def _doubtful_points(results: Results) -> Iterator[ResultLimit]:
     yield ResultLimit(
         counted(words, "l_doubtful", len(found), **said[0]),
         words["l_doubtful_full"].format(listed=listed),
-        is_grave=not is_imported(results),
+        is_grave=found[0].is_grave and not is_imported(results),
     )
 
 

@@ -114,7 +114,7 @@ def verdicts_on(claims: Sequence[p.Claim], results: Results) -> list[ClaimVerdic
         held_out,
         published=published,
         busy=limited_points(results.plan, results.once(busy_generators_of)),
-        doubtful=[each.point for each in results.once(doubtful_points_of)],
+        doubtful=results.once(doubtful_points_of),
     )
 
 

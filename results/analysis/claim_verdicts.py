@@ -30,6 +30,7 @@ from benchbrief.model.precision import MOST_GAINED, formatted, magnitude, moves_
 from benchbrief.model.units import parse_unit
 from benchbrief.results.analysis.expectation_verdicts import Read
 from benchbrief.results.analysis.held_out_repeats import HeldOutRepeats, at_place
+from benchbrief.results.analysis.superlinear import Superlinear, rest_on
 from benchbrief.results.statistics.selection_bias import overstatement
 from benchbrief.results.statistics.significance import LARGEST_EXPONENT
 from benchbrief.runners.scheduling.confidence_interval import mean_interval
@@ -289,7 +290,7 @@ def claim_verdicts(
     *,
     published: bool = False,
     busy: Collection[Point] = (),
-    doubtful: Collection[Point] = (),
+    doubtful: Collection[Superlinear] = (),
 ) -> list[ClaimVerdict]:
     """Return the verdict on each of `claims`, which are judged together. By default, they are all claims of the plan.
 
@@ -343,21 +344,17 @@ def _with_limits(verdict: ClaimVerdict, plan: Plan, busy: Collection[Point]) -> 
     return replace(verdict, state=state, at_least=False in sides)
 
 
-def _with_doubts(verdict: ClaimVerdict, plan: Plan, doubtful: Collection[Point]) -> ClaimVerdict:
+def _with_doubts(verdict: ClaimVerdict, plan: Plan, doubtful: Collection[Superlinear]) -> ClaimVerdict:
     """Return the verdict, left open if one of these points is among those that the claim's own value comes from. For a
     range, these are all of its points. If only the better end of a worst value's range may come from such a point, that
     end is left out. Held-out repeats and published values are not doubted."""
     claim, state = verdict.claim, verdict.state
     if state in (*_NOT_SAID, "published") or verdict.held is not None:
         return verdict
-    places = [{**dict.fromkeys(plan.factors), **point.keys} for point in doubtful]
-
-    def is_read(at: Mapping[Dimension, DimKey | None]) -> bool:
-        return any(reads_at(read, at, place) for read in claim.points.reads or () for place in places)
-
-    if is_read({} if claim.says_range else verdict.at):
+    rests = partial(rest_on, doubtful, claim.points.reads or (), plan)
+    if rests({} if claim.says_range else verdict.at):
         return replace(verdict, state="contradicted")
-    return replace(verdict, opposite=None) if claim.bound and not claim.takes_best and is_read({}) else verdict
+    return replace(verdict, opposite=None) if claim.bound and not claim.takes_best and rests() else verdict
 
 
 def is_base(read: ReadMeasure, claim: Claim) -> bool:
