@@ -27,8 +27,7 @@ _BUNDLE = "tuning"
 
 @dataclass(frozen=True)
 class _Setup:
-    """Hardware whose `variants` differ only in their `settings`, each of which is a fact, and is given to a database
-    option unchanged."""
+    """Hardware whose `variants` differ only in `settings`. Each is passed unchanged to a database option."""
 
     hardware: ast.Block
     name: str

@@ -187,9 +187,8 @@ make_runtime() { environment requirements.txt; }
 environment() {  # .venv with the packages of a locked list, which has at least those of requirements.txt
     # A folder that was moved, or a Python that was replaced, leaves an environment that cannot run.
     [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)' 2>/dev/null)" = "$PWD/.venv" ] || "$python" -m venv --clear .venv
-    local pip=(.venv/bin/python -m pip --quiet --disable-pip-version-check)
     # The locked list is whole, as the check proves: there is nothing to resolve.
-    local install=("${pip[@]}" install --no-deps --no-compile) rest
+    local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile) rest
     # What is in this list alone is installed beside the other packages, because pip uses one core.
     grep -v -x -F -f requirements.txt "$1" >.tools/more-requirements.txt || [ $? = 1 ]
     "${install[@]}" --require-hashes -r .tools/more-requirements.txt &
@@ -199,7 +198,7 @@ environment() {  # .venv with the packages of a locked list, which has at least 
     wait "$rest"
     compile_libraries
     "${install[@]}" --no-build-isolation -e .
-    "${pip[@]}" check
+    .venv/bin/python -m pip --disable-pip-version-check check  # not quiet, which would hide what is wrong
     .venv/bin/python -c 'import benchbrief.dsl'
 }
 

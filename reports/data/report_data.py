@@ -654,6 +654,5 @@ def run_row(results: Results) -> dict[str, object]:
 
 
 def _run_row(results: Results) -> dict[str, object]:
-    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
-    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
-    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
+    found = results.store.sql("SELECT run_id, started_at, ended_at, status, message, benchbrief, simulated FROM runs")
+    return dict(zip(found.columns, found.rows[0], strict=True)) if found.rows else dict.fromkeys(found.columns)

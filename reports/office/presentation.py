@@ -144,8 +144,8 @@ class _Deck(CoverWriter, TopicWriter, ExampleWriter):
         self.set_aside(noted)
 
     def write_together(self, slide: Slide, texts: Sequence[Paragraph]) -> None:
-        """Write a figure or a table with all that follows it on its slide: another figure at its right, and tables and
-        texts below it or, if the figure would become too low, at its right."""
+        """Write a slide with a figure or a table and all that belongs to it. Another figure is at its right. Tables and
+        texts are below it or, if the figure would become too low, at its right."""
         block, said, whole = slide.blocks[0], said_in(slide.after), self.masters.content
         head = with_unit(slide.head or escape(self.view.title), block)
         tables = [each for each in slide.blocks[1:] if isinstance(each, TableView)]

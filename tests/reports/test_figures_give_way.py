@@ -119,8 +119,7 @@ def test_a_figure_grows_into_what_is_blank_of_its_page_and_no_further(tmp_path: 
 
 
 class Sections(Pages):
-    """A document of three sections, of which the last one is on the method. `lines` and `last` are how many lines the
-    first two have."""
+    """A document with a section of `lines` lines, one of `last` lines, and the method."""
 
     def __init__(self, lines: int, last: int) -> None:
         super().__init__(1)

@@ -202,7 +202,7 @@ def test_a_place_with_one_repeat_leaves_a_verdict_undecided(above: Expect) -> No
 
 
 def test_a_budget_that_leaves_one_measurement_leaves_a_verdict_undecided(above: Expect) -> None:
-    """More repeats were planned, so the single measurement is not all that the spec asked for."""
+    """The spec asks for more repeats, so one measurement decides nothing."""
     found = found_at(above, {4: OLD[:1], 8: OLD[:1]}, fewest=3, last=5)
     assert (found.holds, found.decided, found.first_look) == (True, False, 3)
     assert found_at(above, {4: OLD[:1]}, fewest=2).decided is None, "none were planned"
