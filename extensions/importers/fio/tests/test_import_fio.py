@@ -94,7 +94,8 @@ def test_its_numbers_go_to_the_store(real: Path, plan: Plan, tmp_path: Path) -> 
     with open_store(keep_run(tmp_path / "bench-out", plan, {}, what)) as store:
         (metric,) = plan.metrics
         values = [row.value for row in store.query(metric.query) if row.value is not None]
-        assert values == [sum(job["read"]["bw_bytes"] for job in json.loads(real.read_text())["jobs"])]
+        whole = sum(job["read"]["bw_bytes"] for job in json.loads(real.read_text())["jobs"])
+        assert values == [pytest.approx(whole, rel=1e-14)]  # a sum of floating-point numbers
         assert store.sql("SELECT count(*) FROM latency WHERE statistic = 'p99.9' AND value_s > 0").rows == ((2,),)
 
 
